@@ -19,6 +19,7 @@ import math
 import os
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterable
 from http.client import HTTPException
 from pathlib import Path
@@ -219,9 +220,10 @@ def _download() -> np.ndarray:
     from sklearn.datasets import fetch_openml
 
     try:
-        pixels, names = fetch_openml(
-            "mnist_784", version=1, return_X_y=True, as_frame=False, cache=False, n_retries=0
-        )
+        with warnings.catch_warnings(action="ignore"):  # of each retry: one line is enough
+            pixels, names = fetch_openml(
+                "mnist_784", version=1, return_X_y=True, as_frame=False, cache=False, n_retries=1
+            )
         digits = np.column_stack([pixels, names.astype(np.uint8)]).astype(np.uint8)
         labels = digits[:, -1]
         if (
@@ -232,7 +234,7 @@ def _download() -> np.ndarray:
             raise ValueError(f"what came is not MNIST: {digits.shape}")
         _write_cache(_FULL_FILE, digits)
     except (OSError, HTTPException, ValueError) as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
+        reason = " ".join(str(getattr(error, "reason", error)).split()) or type(error).__name__
         raise RuntimeError(f"Could not download MNIST, nothing changed: {reason}") from error
     return digits
 
