@@ -1,8 +1,9 @@
 """Read a submission: a folder or a zip goes in, the bytes of the modules asked for come out.
 
-Only ``NAME.py`` for the names asked for is ever read; nothing is unpacked to disk, no link is followed, and every size is
-capped while reading, whatever a header says. A student's mistake (a link, a huge file, two files of one name) costs that module,
-and says why; :class:`IngestError` is for a submission of which nothing can be read.
+Only ``NAME.py`` for the names asked for is ever read; nothing is unpacked to disk, no link is
+followed, and every size is capped while reading, whatever a header says. A student's mistake (a
+link, a huge file, two files of one name) costs that module, and says why; :class:`IngestError` is
+for a submission of which nothing can be read.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ class Refused(Exception):
 class Submission:
     """What was handed in, as bytes.
 
-    A module that was asked for is in ``modules`` (its source), or in ``problems`` (why it was refused), or in neither: missing.
+    A module that was asked for is in ``modules`` (its source), or in ``problems`` (why it was
+    refused), or in neither: missing.
     """
 
     name: str
@@ -75,8 +77,8 @@ class Submission:
 class File:
     """A file of a submission that has not been read yet.
 
-    ``read(limit)`` returns its bytes, never more than ``limit``, or raises :class:`Refused`. ``outside`` marks a name that led
-    out of its zip: only what is left of it is in ``path``.
+    ``read(limit)`` returns its bytes, never more than ``limit``, or raises :class:`Refused`.
+    ``outside`` marks a name that led out of its zip: only what is left of it is in ``path``.
     """
 
     path: PurePosixPath
@@ -87,19 +89,20 @@ class File:
 def ingest(path: Path, names: Collection[str]) -> Submission:
     """Read the modules ``names`` of the submission at ``path``, a folder or a zip.
 
-    The modules lie at the top, or in ``exercises/`` or another single folder below, or in a single zip within.
+    The modules lie at the top, or in ``exercises/`` or another folder below, or in a single zip
+    within.
 
     Raises:
         IngestError: ``path`` is neither, or cannot be read at all.
     """
     path = Path(path)
-    name = printable(path.stem if path.suffix.lower() == ".zip" else path.resolve().name)
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError) as error:
         raise IngestError(
             f"{printable(path)} cannot be read ({_why(error)}); check the path."
         ) from error
+    name = printable(path.stem if path.suffix.lower() == ".zip" else path.resolve().name)
     if stat.S_ISDIR(mode):
         return from_folder(path, names, name=name)
     if not stat.S_ISREG(mode):
@@ -120,9 +123,9 @@ def ingest(path: Path, names: Collection[str]) -> Submission:
 
 
 def from_folder(path: Path, names: Collection[str], *, name: str) -> Submission:
-    """Read a submission from a folder. Raises :class:`IngestError` if the folder cannot be listed."""
+    """Read a submission from a folder, or raise :class:`IngestError` if it cannot be listed."""
     notes: list[str] = []
-    wanted = {f"{name}.py" for name in names}
+    wanted = {f"{module}.py" for module in names}
     seen: list[File] = []
     for level in _levels(path, notes):
         seen += level
@@ -132,7 +135,7 @@ def from_folder(path: Path, names: Collection[str], *, name: str) -> Submission:
 
 
 def from_zip(stream: io.BufferedIOBase, names: Collection[str], *, name: str) -> Submission:
-    """Read a submission from an open zip. Raises :class:`Refused` if it is not a zip that can be read."""
+    """Read a submission from an open zip, or raise :class:`Refused` if it cannot be read."""
     with open_zip(stream) as archive:
         return select(zip_files(archive), names, name=name)
 
@@ -147,7 +150,7 @@ def select(
 ) -> Submission:
     """Choose the folder that holds the modules among ``files`` and read them.
 
-    Where there are no modules but one zip, that zip is the submission (``nested`` false: is not looked into).
+    Where there are no modules but one zip, that zip is the submission, unless ``nested`` is false.
     """
     files = [file for file in files if not _is_clutter(file.path)]
     wanted = {f"{module}.py": module for module in names}
@@ -220,7 +223,7 @@ def _inner_zip(file: File, names: Collection[str], name: str) -> Submission:
 def _folder_of_modules(
     files: list[File], wanted: Mapping[str, str]
 ) -> tuple[PurePosixPath | None, list[File]]:
-    """The shallowest folder with modules (``exercises`` before others), and modules that lie elsewhere."""
+    """The shallowest folder with modules (``exercises`` first), and the modules elsewhere."""
     modules = [
         file
         for file in files
@@ -242,7 +245,7 @@ def _is_clutter(path: PurePosixPath) -> bool:
 
 
 def _levels(root: Path, notes: list[str]) -> Iterator[list[File]]:
-    """The files of a folder, then those one folder deeper, and so on. Links to folders are not followed."""
+    """The files of a folder, then those one folder deeper, and so on; no link is followed."""
     folders, entries = [PurePosixPath()], 0
     for _ in range(DEPTH):
         files: list[File] = []
@@ -254,17 +257,20 @@ def _levels(root: Path, notes: list[str]) -> Iterator[list[File]]:
                         entries += 1
                         path = folder / entry.name
                         if entries > FOLDER_ENTRIES:
-                            notes.append(f"only the first {FOLDER_ENTRIES} files were looked at")
+                            notes.append(f"only {FOLDER_ENTRIES} files were looked at")
                             yield files
                             return
-                        if not entry.is_dir(follow_symlinks=False):
+                        if entry.is_symlink() and entry.is_dir():
+                            notes.append(f"{printable(path)} was ignored: it is a link to a folder")
+                        elif not entry.is_dir(follow_symlinks=False):
                             files.append(File(path, _FolderReader(root, path)))
                         elif not _is_clutter(path):
                             deeper.append(path)
             except OSError as error:
                 if folder == PurePosixPath():
                     raise IngestError(
-                        f"{printable(root)} cannot be listed ({_why(error)}); check its permissions."
+                        f"{printable(root)} cannot be listed ({_why(error)}); "
+                        "check its permissions."
                     ) from error
                 notes.append(
                     f"{printable(folder)} was ignored: it cannot be listed ({_why(error)})"
@@ -275,7 +281,7 @@ def _levels(root: Path, notes: list[str]) -> Iterator[list[File]]:
 
 @dataclass(frozen=True)
 class _FolderReader:
-    """Reads one regular file below ``root``: no link on the way, no second name elsewhere, no waiting on a pipe."""
+    """Reads one regular file below ``root``: no link on the way, no waiting on a pipe."""
 
     root: Path
     path: PurePosixPath
@@ -316,7 +322,7 @@ class _FolderReader:
 def open_zip(stream: io.BufferedIOBase) -> zipfile.ZipFile:
     """Open a zip whose table of contents is of a sane size. Raises :class:`Refused`."""
     try:
-        archive = zipfile.ZipFile(_ThriftyStream(stream))  # type: ignore[arg-type]
+        archive = zipfile.ZipFile(_ThriftyStream(stream))
     except _BROKEN_ZIP as error:
         raise Refused("is not a zip that can be read") from error
     if len(archive.infolist()) > ARCHIVE_FILES:
@@ -325,7 +331,7 @@ def open_zip(stream: io.BufferedIOBase) -> zipfile.ZipFile:
 
 
 def zip_files(archive: zipfile.ZipFile) -> list[File]:
-    """The files of a zip, by a safe relative path each; one whose name leads outside is there to be refused."""
+    """The files of a zip, by a safe relative path each; one that leads outside is refused later."""
     files = []
     for info in archive.infolist():
         if info.is_dir():
@@ -367,7 +373,7 @@ class _ZipReader:
 
 
 class _ThriftyStream(io.BufferedIOBase):
-    """A binary stream that refuses to hand out too much at once, as a forged table of contents would ask for."""
+    """A stream that refuses to hand out too much at once, as a forged index would ask for."""
 
     def __init__(self, stream: io.BufferedIOBase) -> None:
         self._stream = stream
@@ -395,7 +401,7 @@ class _ThriftyStream(io.BufferedIOBase):
 
 
 def printable(text: object, most: int = 100) -> str:
-    """A file's name as it may be shown: one line, no control or direction characters, of bounded length."""
+    """A file's name as it may be shown: one line, no control characters, of bounded length."""
     shown = "".join(char if char.isprintable() else "?" for char in str(text))
     return shown if len(shown) <= most else shown[: most - 3] + "..."
 
