@@ -1,0 +1,74 @@
+# Everything here sets up .venv by itself and needs no activated environment.
+#
+#   X    exercises, by name:            make grade X=dropout     make grade X="dropout clipping"
+#   DIR  the folder to work on:         make grade DIR=solutions
+#   ARGS anything else for the command: make grade ARGS="--json result.json"
+
+PYTHON ?= python3
+X ?=
+DIR ?=
+ARGS ?=
+
+VENV := .venv
+READY := $(VENV)/.ready
+RUN := $(VENV)/bin/python
+GRADER := $(RUN) -m grader
+FOLDER = $(if $(DIR),"$(DIR)")
+CHOSEN = $(foreach name,$(X),-x $(name))
+
+.DEFAULT_GOAL := help
+.PHONY: help setup grade bench data test verify lint stubs format lock clean
+
+help: ## List these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+setup: $(READY) ## Create .venv from requirements.lock (skipped when up to date)
+
+# The stamp comes last, so that a set-up that was cut short is made again.
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "jaxlings needs Python 3.11 or later: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || \
+		{ echo "Python lacks its venv module: sudo apt-get install python3-venv" >&2; exit 1; }
+	@echo "Setting up $(VENV), once (about a minute)"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock || \
+		{ echo "The packages could not be installed. Is there a network? Then try again: make setup" >&2; exit 1; }
+	@$(RUN) -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation -e .
+	@touch $@
+
+grade: $(READY) ## Grade your work; X=dropout for one exercise, DIR=path for another folder
+	@$(GRADER) grade $(FOLDER) $(CHOSEN) $(ARGS)
+
+data: $(READY) ## Download all 70,000 digits (5,000 are here already)
+	@$(RUN) exercises/mnist_mlp.py --download
+
+test: $(READY) ## Run the tests of the grader itself
+	@$(RUN) -m pytest $(ARGS)
+
+verify: $(READY) ## Prove the kit: stubs score nothing, solutions everything
+	@$(GRADER) verify $(CHOSEN) $(ARGS)
+
+lint: $(READY) ## Check style, types and that the stubs match their solutions
+	@$(RUN) -m ruff check
+	@$(RUN) -m ruff format --check
+	@$(RUN) -m mypy
+	@$(GRADER) stubs --check
+
+format: $(READY) ## Bring the code into its usual style
+	@$(RUN) -m ruff check --fix
+	@$(RUN) -m ruff format
+
+stubs: $(READY) ## Write exercises/ anew from solutions/
+	@$(GRADER) stubs
+
+# uv resolves for every platform and Python version at once; it is needed for nothing else.
+lock: ## Resolve requirements.lock anew from pyproject.toml
+	@$(PYTHON) -m venv build/lock
+	@build/lock/bin/python -m pip install --quiet uv
+	@build/lock/bin/uv pip compile --quiet --upgrade --universal --fork-strategy fewest --python-version 3.11 \
+		--all-extras --generate-hashes --custom-compile-command "make lock" \
+		pyproject.toml --output-file requirements.lock
+
+clean: ## Remove .venv and what was generated
+	rm -rf $(VENV) build
