@@ -90,7 +90,6 @@ def make_train_step(optimizer):
         A pure function `train_step(params, opt_state, x, y) -> (params, opt_state, loss)`, where
         `loss` is the scalar `loss_fn(params, x, y)` before the update.
     """
-
     raise NotImplementedError("make_train_step is not written yet")
 
 
@@ -105,7 +104,6 @@ def benchmark_train_step(train_step, params, opt_state, x, y, n_steps=100):
     Returns:
         A `Benchmark`.
     """
-
     raise NotImplementedError("benchmark_train_step is not written yet")
 
 

@@ -95,7 +95,6 @@ def grad_norms(params, x, y):
     Returns:
         The norms, `(batch,)`, floating point, never negative.
     """
-
     raise NotImplementedError("grad_norms is not written yet")
 
 

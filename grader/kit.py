@@ -40,6 +40,8 @@ def stub_source(solution_source: str) -> str:
         replacement = _replacement(tree, begin + 1, end + 1)
         position = end + 1
         if replacement is not None:
+            if len(stub) > 1 and not stub[-1] and stub[-2].endswith('"""'):
+                stub.pop()  # the formatter parts a docstring from a def, not from a statement
             stub.append(indent + replacement)
         else:
             while position < len(lines) and not lines[position] and (not stub or not stub[-1]):

@@ -35,12 +35,21 @@ def double(x):
 def make_double(factor):
     """A function."""
 
+    ### BEGIN SOLUTION
     def doubled(x):
-        ### BEGIN SOLUTION
         return factor * x
-        ### END SOLUTION
 
     return doubled
+    ### END SOLUTION
+
+
+def make_triple():
+    def tripled(x):
+        ### BEGIN SOLUTION
+        return 3 * x
+        ### END SOLUTION
+
+    return tripled
 
 
 ### BEGIN SOLUTION
@@ -67,11 +76,14 @@ def double(x):
 
 def make_double(factor):
     """A function."""
+    raise NotImplementedError("make_double is not written yet")
 
-    def doubled(x):
-        raise NotImplementedError("doubled is not written yet")
 
-    return doubled
+def make_triple():
+    def tripled(x):
+        raise NotImplementedError("tripled is not written yet")
+
+    return tripled
 
 
 EXPLANATION = ""
