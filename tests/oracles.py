@@ -1,0 +1,177 @@
+"""What the right answers are, in NumPy float64: independent of JAX and of the solutions.
+
+`params` are nested dictionaries `{'layer1': {'w': (in, out), 'b': (out,)}, ...}` of any depth;
+layers run in numeric order. `x` is `(features,)` or `(batch, features)`, `y` integer labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+Tree = Mapping[str, Any]
+
+
+def layers(params: Tree) -> list[str]:
+    """The layers' names in numeric order."""
+    return sorted(params, key=lambda name: int(name.removeprefix("layer")))
+
+
+def tree_map(function: Any, first: Any, *rest: Any) -> Any:
+    """`function` of the leaves of trees of one structure."""
+    if isinstance(first, Mapping):
+        return {k: tree_map(function, first[k], *(other[k] for other in rest)) for k in first}
+    return function(first, *rest)
+
+
+def tree_leaves(tree: Any) -> list[np.ndarray]:
+    """The leaves of a tree."""
+    if isinstance(tree, Mapping):
+        return [leaf for value in tree.values() for leaf in tree_leaves(value)]
+    return [np.asarray(tree)]
+
+
+def float64(tree: Any) -> Any:
+    """A tree of float64 copies."""
+    return tree_map(lambda leaf: np.asarray(leaf, np.float64), tree)
+
+
+def random_params(
+    rng: np.random.Generator, sizes: Sequence[int], scale: float = 1.0, shuffle: bool = True
+) -> dict[str, dict[str, np.ndarray]]:
+    """float32 params of an MLP of widths `sizes`, biases not zero, keys in shuffled order."""
+    made = {}
+    for number, (fan_in, fan_out) in enumerate(zip(sizes, sizes[1:], strict=False), start=1):
+        layer = {
+            "w": (scale * rng.normal(size=(fan_in, fan_out)) * np.sqrt(2 / fan_in)),
+            "b": 0.3 * rng.normal(size=fan_out),
+        }
+        names = list(rng.permutation(["w", "b"])) if shuffle else ["w", "b"]
+        made[f"layer{number}"] = {str(n): layer[str(n)].astype(np.float32) for n in names}
+    order = list(rng.permutation(list(made))) if shuffle else list(made)
+    return {str(name): made[str(name)] for name in order}
+
+
+def forward(params: Tree, x: np.ndarray, masks: Sequence[np.ndarray] | None = None) -> np.ndarray:
+    """Logits of the MLP; `masks` multiply the hidden activations, first layer first."""
+    return _activations(float64(params), np.asarray(x, np.float64), masks)[-1]
+
+
+def log_softmax(logits: np.ndarray) -> np.ndarray:
+    """Over the last axis, shifted by the maximum."""
+    shifted = logits - logits.max(axis=-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+
+def cross_entropy(logits: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Softmax cross-entropy of each example, not averaged."""
+    picked = np.take_along_axis(log_softmax(logits), np.asarray(y)[..., None], axis=-1)
+    return -picked[..., 0]
+
+
+def loss(
+    params: Tree, x: np.ndarray, y: np.ndarray, masks: Sequence[np.ndarray] | None = None
+) -> float:
+    """Mean softmax cross-entropy of the MLP."""
+    return float(cross_entropy(forward(params, x, masks), y).mean())
+
+
+def accuracy(params: Tree, x: np.ndarray, y: np.ndarray) -> float:
+    """The share of examples whose largest logit is their label's."""
+    return float((forward(params, x).argmax(axis=-1) == np.asarray(y)).mean())
+
+
+def per_example_gradients(
+    params: Tree, x: np.ndarray, y: np.ndarray, masks: Sequence[np.ndarray] | None = None
+) -> dict[str, Any]:
+    """Gradients of each example's own loss, by back-propagation; leaves `(batch, ...)`."""
+    params, x = float64(params), np.atleast_2d(np.asarray(x, np.float64))
+    y = np.atleast_1d(np.asarray(y))
+    activations = _activations(params, x, masks)
+    logits = activations[-1]
+    delta = np.exp(log_softmax(logits))
+    delta[np.arange(len(y)), y] -= 1.0
+    gradients = {}
+    names = layers(params)
+    for number in reversed(range(len(names))):
+        name, inputs = names[number], activations[number]
+        gradients[name] = {"w": inputs[:, :, None] * delta[:, None, :], "b": delta}
+        if number:
+            delta = delta @ params[name]["w"].T
+            if masks is not None:
+                delta = delta * masks[number - 1]
+            pre = _pre_activation(params[names[number - 1]], activations[number - 1])
+            delta = delta * (pre > 0)
+    return {name: gradients[name] for name in params}
+
+
+def gradient(
+    params: Tree, x: np.ndarray, y: np.ndarray, masks: Sequence[np.ndarray] | None = None
+) -> dict[str, Any]:
+    """The gradient of `loss` in params."""
+    each = per_example_gradients(params, x, y, masks)
+    return tree_map(lambda leaf: leaf.mean(axis=0), each)
+
+
+def global_norm(tree: Any) -> float:
+    """The L2 norm over all leaves together."""
+    leaves = tree_leaves(tree)
+    return float(np.sqrt(sum(float((leaf.astype(np.float64) ** 2).sum()) for leaf in leaves)))
+
+
+def clip_by_global_norm(tree: Any, bound: float) -> Any:
+    """The tree scaled down to a global norm of `bound` where it is longer."""
+    norm = global_norm(tree)
+    return tree_map(lambda leaf: leaf * (bound / norm if norm > bound else 1.0), tree)
+
+
+class Adam:
+    """Adam (Kingma and Ba, 2015, algorithm 1), stateful: each call to `update` is one step."""
+
+    def __init__(
+        self, learning_rate: float, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8
+    ) -> None:
+        self._rate, self._b1, self._b2, self._eps = learning_rate, b1, b2, eps
+        self._count, self._mu, self._nu = 0, None, None
+
+    def update(self, gradients: Any) -> Any:
+        """The change to be added to the parameters."""
+        gradients = float64(gradients)
+        zeros = tree_map(np.zeros_like, gradients)
+        mu, nu = (zeros if self._mu is None else self._mu), (zeros if self._nu is None else self._nu)
+        self._count += 1
+        self._mu = tree_map(lambda m, g: self._b1 * m + (1 - self._b1) * g, mu, gradients)
+        self._nu = tree_map(lambda v, g: self._b2 * v + (1 - self._b2) * g * g, nu, gradients)
+        first, second = 1 - self._b1**self._count, 1 - self._b2**self._count
+        return tree_map(
+            lambda m, v: -self._rate * (m / first) / (np.sqrt(v / second) + self._eps),
+            self._mu,
+            self._nu,
+        )
+
+
+def apply_updates(params: Any, updates: Any) -> Any:
+    """params + updates, leaf by leaf."""
+    return tree_map(lambda p, u: np.asarray(p, np.float64) + u, params, updates)
+
+
+def _pre_activation(layer: Tree, inputs: np.ndarray) -> np.ndarray:
+    return inputs @ layer["w"] + layer["b"]
+
+
+def _activations(
+    params: Tree, x: np.ndarray, masks: Sequence[np.ndarray] | None
+) -> list[np.ndarray]:
+    """The input, each hidden activation (masked), and the logits."""
+    found = [x]
+    names = layers(params)
+    for number, name in enumerate(names):
+        value = _pre_activation(params[name], found[-1])
+        if number < len(names) - 1:
+            value = np.maximum(value, 0.0)
+            if masks is not None:
+                value = value * masks[number]
+        found.append(value)
+    return found
