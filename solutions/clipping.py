@@ -59,7 +59,6 @@ import jax
 import jax.numpy as jnp
 import optax
 from matplotlib.figure import Figure
-
 from mnist_mlp import Data, Params, accuracy, init_params, load_mnist, loss_fn
 
 
