@@ -6,7 +6,7 @@ layers run in numeric order. `x` is `(features,)` or `(batch, features)`, `y` in
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -175,3 +175,69 @@ def _activations(
                 value = value * masks[number]
         found.append(value)
     return found
+
+
+# For per_example_grads
+
+
+def gradients_from_errors(params: Tree, x: np.ndarray, errors: np.ndarray) -> dict[str, Any]:
+    """Each example's gradient in params, from that in its logits; leaves `(batch, ...)`."""
+    activations, back = _back_propagated(params, x, errors)
+    return {
+        name: {"w": values[:, :, None] * error[:, None, :], "b": error}
+        for name, values, error in zip(layers(params), activations, back, strict=True)
+    }
+
+
+def per_example_norms(params: Tree, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The global L2 norm of each example's gradient, `(batch,)`, built without the gradients."""
+    errors = np.exp(log_softmax(forward(params, x)))
+    errors[np.arange(len(y)), y] -= 1.0
+    activations, back = _back_propagated(params, x, errors)
+    # A weight's gradient is an outer product, whose norm is the product of the two; 1: the bias.
+    squares = [
+        (np.sum(values**2, axis=1) + 1) * np.sum(error**2, axis=1)
+        for values, error in zip(activations, back, strict=True)
+    ]
+    return np.sqrt(np.sum(squares, axis=0))
+
+
+def draw_examples(
+    rng: np.random.Generator,
+    sizes: Sequence[int] = (7, 6, 5, 4),
+    batch: int = 8,
+    *,
+    margin: float = 1e-3,
+    accept: Callable[..., bool] = lambda params, x, y: True,
+) -> tuple[dict[str, Any], np.ndarray, np.ndarray]:
+    """A network, examples and labels whose gradients float32 gets right: `params, x, y`.
+
+    No hidden value before its ReLU lies within `margin` of 0, where rounding could flip it. Drawn
+    anew until `accept(params, x, y)` holds as well.
+    """
+    while True:
+        params = random_params(rng, sizes)
+        x = rng.normal(size=(batch, sizes[0])).astype(np.float32)
+        y = rng.integers(sizes[-1], size=batch).astype(np.int32)
+        if clearance(params, x) > margin and accept(params, x, y):
+            return params, x, y
+
+
+def clearance(params: Tree, x: np.ndarray) -> float:
+    """How near to 0 any hidden value comes before its ReLU."""
+    params, names = float64(params), layers(params)
+    activations = _activations(params, np.asarray(x, np.float64), None)
+    hidden = zip(names[:-1], activations, strict=False)
+    return min(float(np.abs(_pre_activation(params[n], a)).min()) for n, a in hidden)
+
+
+def _back_propagated(
+    params: Tree, x: np.ndarray, errors: np.ndarray
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """The inputs of each layer and the gradients in what it puts out, first layer first."""
+    params, names = float64(params), layers(params)
+    activations = _activations(params, np.asarray(x, np.float64), None)[:-1]
+    back = [np.asarray(errors, np.float64)]
+    for name, values in zip(names[:0:-1], activations[:0:-1], strict=True):
+        back.append(back[-1] @ params[name]["w"].T * (values > 0))
+    return activations, back[::-1]
