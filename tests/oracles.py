@@ -241,3 +241,45 @@ def _back_propagated(
     for name, values in zip(names[:0:-1], activations[:0:-1], strict=True):
         back.append(back[-1] @ params[name]["w"].T * (values > 0))
     return activations, back[::-1]
+
+
+# Networks of any depth: gradients of the logits themselves
+
+
+def pre_activations(params: Tree, x: np.ndarray) -> list[np.ndarray]:
+    """What each layer gives before its ReLU, in numeric order; the last are the logits."""
+    params = float64(params)
+    inputs = _activations(params, np.asarray(x, np.float64), None)[:-1]
+    names = layers(params)
+    return [_pre_activation(params[name], h) for name, h in zip(names, inputs, strict=True)]
+
+
+def pullback(
+    params: Tree, x: np.ndarray, cotangent: np.ndarray
+) -> tuple[dict[str, Any], np.ndarray]:
+    """The gradient of `sum(cotangent * forward(params, x))` in params and in x."""
+    params, x = float64(params), np.asarray(x, np.float64)
+    before = pre_activations(params, x)
+    delta = np.asarray(cotangent, np.float64)
+    gradients = {}
+    for number, name in reversed(list(enumerate(layers(params)))):
+        inputs = np.atleast_2d(np.maximum(before[number - 1], 0.0) if number else x)
+        deltas = np.atleast_2d(delta)
+        gradients[name] = {"w": inputs.T @ deltas, "b": deltas.sum(axis=0)}
+        delta = delta @ params[name]["w"].T
+        if number:
+            delta = delta * (before[number - 1] > 0)
+    return gradients, delta
+
+
+def clear_of_kinks(
+    rng: np.random.Generator, params: Tree, shape: Sequence[int], margin: float = 1e-3
+) -> np.ndarray:
+    """Normal float32 inputs that bring no value before a ReLU nearer to 0 than `margin`.
+
+    There the gradient jumps, and rounding decides on which side a float32 network ends.
+    """
+    while True:
+        x = rng.normal(size=shape).astype(np.float32)
+        if all(np.abs(before).min() > margin for before in pre_activations(params, x)[:-1]):
+            return x
