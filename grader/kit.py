@@ -11,10 +11,10 @@ writes. The stub has instead
 from __future__ import annotations
 
 import ast
-import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+
+from grader.report.model import write_atomically
 
 BEGIN = "### BEGIN SOLUTION"
 END = "### END SOLUTION"
@@ -24,8 +24,8 @@ def stub_source(solution_source: str) -> str:
     """The stub of a solution, both as Python source.
 
     Raises:
-        ValueError: the regions are not balanced, there is none, or the source (or what is left of
-            it) is not Python; the message gives the line.
+      ValueError: the regions are not balanced, there is none, or the source (or what is left of
+        it) is not Python; the message gives the line.
     """
     lines = solution_source.splitlines()
     regions = _regions(lines)
@@ -58,22 +58,18 @@ def write_stubs(root: Path) -> list[Path]:
     What a student wrote there is lost. A reader meanwhile sees the old file or the whole new one.
 
     Raises:
-        ValueError: a solution has no stub; the message names its file.
+      ValueError: a solution has no stub; the message names its file.
     """
     stubs = dict(_stubs(root))  # all of them before the first is written
     changed = [path for path, source in stubs.items() if _read(path) != source]
     for path in changed:
-        _write(path, stubs[path])
+        write_atomically(path, stubs[path].encode())
     return changed
 
 
 def stub_drift(root: Path) -> list[str]:
-    """A line for each stub below root that is not what its solution generates; [] when all are."""
-    return [
-        f"exercises/{path.name} is not what solutions/{path.name} generates: make stubs"
-        for path, source in _stubs(root)
-        if _read(path) != source
-    ]
+    """The stubs below root, as `exercises/NAME.py`, that are not what their solutions generate."""
+    return [f"exercises/{path.name}" for path, source in _stubs(root) if _read(path) != source]
 
 
 def _regions(lines: list[str]) -> list[tuple[int, int]]:
@@ -142,17 +138,3 @@ def _stubs(root: Path) -> Iterator[tuple[Path, str]]:
 
 def _read(path: Path) -> str | None:
     return path.read_text(encoding="utf-8") if path.exists() else None
-
-
-def _write(path: Path, text: str) -> None:
-    with tempfile.NamedTemporaryFile(
-        "w", dir=path.parent, encoding="utf-8", newline="\n", suffix=".part", delete=False
-    ) as part:
-        try:
-            part.write(text)
-            part.close()
-            os.chmod(part.name, 0o644)
-            os.replace(part.name, path)
-        except BaseException:
-            Path(part.name).unlink(missing_ok=True)
-            raise
