@@ -24,12 +24,13 @@ What to write
 
 ``train_with_norms(key, params, optimizer, data, n_steps=200, batch_size=128)``
     Trains from ``params`` with the given optimizer, which may be any of Optax's: some need the
-    current parameters in ``update``, and most have a state to carry. Every step takes a random batch
-    of exactly ``batch_size`` examples of the training split (never of the test split). You may draw
-    with or without replacement; if you go through the data in epochs, take a new order in each.
-    ``n_steps`` may be anything from 0, less than one epoch or many. Compile the step once, not once
-    a step. The same ``key``, raw or typed, gives the same run; other keys give other batches.
-    ``params``, ``data`` and the rest of what the caller passed stay as they were: do not donate them.
+    current parameters in ``update``, and most have a state to carry. Every step takes a random
+    batch of exactly ``batch_size`` examples of the training split (never of the test split). You
+    may draw with or without replacement; if you go through the data in epochs, take a new order in
+    each. ``n_steps`` may be anything: none, fewer than an epoch, or many epochs. Compile the step
+    once, not once a step. The same ``key``, raw or typed, gives the same run; other keys give other
+    batches. ``params``, ``data`` and whatever else the caller passed stay as they were: change
+    nothing in place, and donate nothing.
 
     Returns ``Run(params, losses, grad_norms)``: the parameters after the last update, and for each
     step the loss and the global norm of the RAW gradient, before any clipping. Both belong to the
@@ -47,8 +48,9 @@ What to write
 Losses, norms, updates and parameters are compared to a few parts in a thousand or better, and the
 plotted values to a part in a million.
 
-Run ``python clipping.py`` to see the experiment: it prints both runs side by side and saves the plot
-as ``grad_norms.png``. Run ``make grade X=clipping`` to grade your work.
+Run ``python clipping.py`` to see the experiment: it prints both runs side by side and saves the
+plot as ``grad_norms.png``. Run ``make grade X=clipping`` to grade your work, and
+``python -m grader hint clipping`` when you are stuck.
 """
 
 from typing import NamedTuple
@@ -57,7 +59,6 @@ import jax
 import jax.numpy as jnp
 import optax
 from matplotlib.figure import Figure
-
 from mnist_mlp import Data, Params, accuracy, init_params, load_mnist, loss_fn
 
 

@@ -3,11 +3,12 @@
 Add dropout to the MLP of the lesson: thread a key through the forward pass, split it for every
 dropout layer, then compare the test accuracy with and without dropout.
 
-Why it matters in JAX. Other frameworks draw a dropout mask from a generator hidden somewhere in the
-library. A JAX function has no hidden state: the randomness comes in as an argument, the key, and the
-same key always draws the same numbers. That is what lets ``jit``, ``grad`` and ``vmap`` transform a
-random function like any other, and it makes one mistake easy: a key used twice gives the same "random"
-numbers twice. Here that would mean one mask for two layers, or one mask for a whole training run.
+Why it matters in JAX. Other frameworks draw a dropout mask from a generator hidden somewhere in
+the library. A JAX function has no hidden state: its randomness comes in as an argument, the key,
+and the same key always draws the same numbers. That is what lets ``jit``, ``grad`` and ``vmap``
+transform a random function like any other. It also makes one mistake easy: a key used twice gives
+the same "random" numbers twice. Here that would mean one mask for two layers, or one mask for a
+whole training run.
 
 What to write. ``params``, ``x`` and ``y`` are as in ``mnist_mlp.py``. A ``key`` may be a raw one
 (``jax.random.PRNGKey``) or a typed one (``jax.random.key``), in every function. Results are arrays
@@ -18,8 +19,8 @@ What to write. ``params``, ``x`` and ``y`` are as in ``mnist_mlp.py``. A ``key``
      and of the values in ``x``; a survivor becomes ``x / (1 - rate)``.
    - ``x`` is a finite array of any shape; the result has its shape and its dtype (float32 and
      bfloat16 alike).
-   - ``rate`` is an ordinary Python float, never traced, with ``0 <= rate < 1``. At ``rate == 0`` the
-     result is ``x``.
+   - ``rate`` is an ordinary Python float, never traced, with ``0 <= rate < 1``. At ``rate == 0``
+     the result is ``x``.
    - It is pure: the same key gives the same mask, another key another mask.
    - It works under ``jax.jit`` (with ``rate`` static), ``jax.grad`` and ``jax.vmap``.
 2. ``forward_dropout(params, x, key, rate)``: ``mnist_mlp.forward`` with dropout.
@@ -29,18 +30,18 @@ What to write. ``params``, ``x`` and ``y`` are as in ``mnist_mlp.py``. A ``key``
    - Each of the two dropout layers gets a subkey of its own, so that their masks are independent.
    - ``rate=0.0`` gives what ``forward`` gives.
 3. ``loss_dropout(params, x, y, key, rate)``: the mean softmax cross-entropy of
-   ``forward_dropout(params, x, key, rate)``, with exactly this key; a scalar. ``x`` and ``y`` are one
-   example or a batch. It can be differentiated with respect to ``params``.
-4. ``compare_dropout(key, data, rate=0.2, n_epochs=10, batch_size=128)``: trains the MLP twice on the
-   training split, each time with ``optax.adam(1e-3)``, once without dropout and once with it.
+   ``forward_dropout(params, x, key, rate)``, with exactly this key; a scalar. ``x`` and ``y`` are
+   one example or a batch. It can be differentiated with respect to ``params``.
+4. ``compare_dropout(key, data, rate=0.2, n_epochs=10, batch_size=128)``: trains the MLP twice on
+   the training split, each time with ``optax.adam(1e-3)``, once without dropout and once with it.
    - Nothing else differs: the same initial parameters, the same batches in the same order, each run
      with an optimizer state of its own that starts fresh.
    - The training split is shuffled anew each epoch. If ``batch_size`` does not divide it, what
      becomes of the last, smaller batch is up to you. ``batch_size`` is never larger than the split.
    - Every training step gets a new dropout key.
    - The same ``key`` gives the same result.
-   - The result is a ``Comparison``. Its accuracies (floats or scalar arrays) are those of the returned
-     parameters on the test split, without dropout.
+   - The result is a ``Comparison``. Its accuracies (floats or scalar arrays) are those of the
+     returned parameters on the test split, without dropout.
    - So ``rate=0.0`` gives two equal runs, and ``n_epochs=0`` gives the initial parameters twice.
 
 Tolerances. Values are compared to about five digits in float32 and two in bfloat16. Random
@@ -139,13 +140,12 @@ def compare_dropout(
 
 if __name__ == "__main__":
     digits = load_mnist()
-    print(f"{'rate':>6} {'train':>9} {'test':>9}   accuracy after 10 epochs")
-    for rate in (0.1, 0.2, 0.5):
-        result = compare_dropout(jax.random.key(0), digits, rate)
-        if rate == 0.1:
-            train_accuracy = accuracy(result.plain_params, digits.x_train, digits.y_train)
-            print(
-                f"{0.0:6.1f} {train_accuracy:9.2%} {result.plain_accuracy:9.2%}   without dropout"
-            )
-        train_accuracy = accuracy(result.dropout_params, digits.x_train, digits.y_train)
-        print(f"{rate:6.1f} {train_accuracy:9.2%} {result.dropout_accuracy:9.2%}")
+    print("Accuracy after 10 epochs\n\n  rate     train      test")
+    for dropout_rate in (0.1, 0.2, 0.5):
+        result = compare_dropout(jax.random.key(0), digits, dropout_rate)
+        rows = [(dropout_rate, result.dropout_params, result.dropout_accuracy)]
+        if dropout_rate == 0.1:  # the plain run is the same each time
+            rows.insert(0, (0.0, result.plain_params, result.plain_accuracy))
+        for row_rate, params, test_accuracy in rows:
+            train_accuracy = accuracy(params, digits.x_train, digits.y_train)
+            print(f"{row_rate:6.1f} {train_accuracy:9.2%} {test_accuracy:9.2%}")

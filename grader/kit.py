@@ -61,7 +61,7 @@ def write_stubs(root: Path) -> list[Path]:
       ValueError: a solution has no stub; the message names its file.
     """
     stubs = dict(_stubs(root))  # all of them before the first is written
-    changed = [path for path, source in stubs.items() if _read(path) != source]
+    changed = [path for path, source in stubs.items() if not _holds(path, source)]
     for path in changed:
         write_atomically(path, stubs[path].encode())
     return changed
@@ -69,7 +69,7 @@ def write_stubs(root: Path) -> list[Path]:
 
 def stub_drift(root: Path) -> list[str]:
     """The stubs below root, as `exercises/NAME.py`, that are not what their solutions generate."""
-    return [f"exercises/{path.name}" for path, source in _stubs(root) if _read(path) != source]
+    return [f"exercises/{path.name}" for path, source in _stubs(root) if not _holds(path, source)]
 
 
 def _regions(lines: list[str]) -> list[tuple[int, int]]:
@@ -136,5 +136,5 @@ def _stubs(root: Path) -> Iterator[tuple[Path, str]]:
             raise ValueError(f"solutions/{solution.name}: {error}") from error
 
 
-def _read(path: Path) -> str | None:
-    return path.read_text(encoding="utf-8") if path.exists() else None
+def _holds(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_bytes() == text.encode()
