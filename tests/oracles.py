@@ -7,7 +7,7 @@ layers run in numeric order. `x` is `(features,)` or `(batch, features)`, `y` in
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -140,7 +140,10 @@ class Adam:
         """The change to be added to the parameters."""
         gradients = float64(gradients)
         zeros = tree_map(np.zeros_like, gradients)
-        mu, nu = (zeros if self._mu is None else self._mu), (zeros if self._nu is None else self._nu)
+        mu, nu = (
+            (zeros if self._mu is None else self._mu),
+            (zeros if self._nu is None else self._nu),
+        )
         self._count += 1
         self._mu = tree_map(lambda m, g: self._b1 * m + (1 - self._b1) * g, mu, gradients)
         self._nu = tree_map(lambda v, g: self._b2 * v + (1 - self._b2) * g * g, nu, gradients)
@@ -283,3 +286,55 @@ def clear_of_kinks(
         x = rng.normal(size=shape).astype(np.float32)
         if all(np.abs(before).min() > margin for before in pre_activations(params, x)[:-1]):
             return x
+
+
+class Masks(NamedTuple):
+    """What `read_masks` found; the masks are True where a unit survived."""
+
+    keep1: np.ndarray
+    """`(batch, width1)`; all True in a row that is not shown."""
+    keep2: np.ndarray
+    """`(batch, width2)`"""
+    scale: float
+    """What a survivor was multiplied by."""
+    shown: np.ndarray
+    """`(batch,)`: whether the first mask could be read, that is, enough of the second survived."""
+
+
+def mask_reading_params(features: int, width1: int, width2: int) -> dict[str, Any]:
+    """Parameters of three layers whose logits, `width2` of them, show two dropout masks.
+
+    The first layer is 1 everywhere. A unit of the second is 1 plus the first layer summed with
+    weights that are powers of two; unit 0 is just 1. The last layer is the identity.
+    """
+    powers = np.repeat(2.0 ** np.arange(width1)[:, None], width2, axis=1)
+    powers[:, 0] = 0.0
+    wide = {
+        "layer1": {"w": np.zeros((features, width1)), "b": np.ones(width1)},
+        "layer2": {"w": powers, "b": np.ones(width2)},
+        "layer3": {"w": np.eye(width2), "b": np.zeros(width2)},
+    }
+    return tree_map(lambda leaf: leaf.astype(np.float32), wide)
+
+
+def read_masks(logits: np.ndarray, width1: int) -> Masks | None:
+    """The masks behind logits `(batch, width2)` of `mask_reading_params`; None if none fit."""
+    values = np.asarray(logits, np.float64)
+    keep2 = values != 0
+    scales = values[keep2[:, 0], 0]
+    if not len(scales) or scales.min() <= 0 or np.ptp(scales) > 1e-4 * scales[0]:
+        return None
+    scale = float(scales[0])
+    shown = keep2[:, 1:].any(axis=1)
+    totals = np.where(keep2[:, 1:], (values[:, 1:] / scale - 1.0) / scale, np.nan)[shown]
+    codes = np.full(len(values), 2**width1 - 1)
+    if len(totals):
+        found = np.nanmax(totals, axis=1)
+        spread = found - np.nanmin(totals, axis=1)
+        if max(spread.max(), abs(found - np.rint(found)).max()) > 0.1:
+            return None
+        codes[shown] = np.rint(found)
+    if codes.min() < 0 or codes.max() >= 2**width1:
+        return None
+    keep1 = (codes[:, None] >> np.arange(width1)) % 2 == 1
+    return Masks(keep1, keep2, scale, shown)
