@@ -4,8 +4,8 @@ The lesson's `forward` names its three layers one by one. Write the function tha
 have liked to have: one `mlp_forward` for every depth and every choice of widths, which finds out
 how deep the network is by looking at its parameters.
 
-Why it matters in JAX. Parameters are a pytree, that is, nested containers with arrays as leaves, and
-the structure of a pytree is ordinary Python data: it is known while a function is being traced,
+Why it matters in JAX. Parameters are a pytree, that is, nested containers with arrays as leaves,
+and the structure of a pytree is ordinary Python data: it is known while a function is being traced,
 although the numbers in it are not. So a Python loop over layers is free to depend on the depth,
 also under `jax.jit`. The trap is the order. JAX visits the keys of a dict in sorted order, and the
 strings 'layer1', 'layer10', 'layer11', 'layer12', 'layer2' are sorted. After a trip through
@@ -121,7 +121,7 @@ def init_mlp(key, sizes):
 
 
 def train_and_score(key, sizes, data, n_epochs=5, batch_size=128, learning_rate=1e-3):
-    """Train an MLP of widths `sizes` with Adam and return its accuracy on the test split, a float."""
+    """Train an MLP of widths `sizes` with Adam; return its test accuracy, a float."""
     init_key, shuffle_key = jax.random.split(key)
     params = init_mlp(init_key, sizes)
     optimizer = optax.adam(learning_rate)
