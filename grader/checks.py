@@ -161,8 +161,8 @@ def close(
 ) -> None:
     """Fails unless |got - want| <= atol + rtol * |want| everywhere (arrays, numbers or trees).
 
-    The message names a mistake when `got` agrees with exactly one of `mistakes` and that one differs
-    clearly from the right answer.
+    The message names a mistake when `got` agrees with exactly one of `mistakes` and that one
+    differs clearly from the right answer.
     """
     wrong, total, share = _compare(got, want, rtol, atol, what)
     if wrong == 0:
@@ -173,10 +173,14 @@ def close(
     amount = "everywhere" if wrong == total else f"at {wrong:,} of {total:,} places"
     if total == 1:
         fail(f"{what} is off by {_percent(share)} of its expected size.")
-    fail(f"{what} differs from what is expected {amount}, at most by {_percent(share)} of its size.")
+    fail(
+        f"{what} differs from what is expected {amount}, at most by {_percent(share)} of its size."
+    )
 
 
-def same(got: Any, want: Any, *, what: str = "the result", mistakes: Iterable[Mistake] = ()) -> None:
+def same(
+    got: Any, want: Any, *, what: str = "the result", mistakes: Iterable[Mistake] = ()
+) -> None:
     """Fails unless the values are equal to the last bit."""
     close(got, want, rtol=0.0, atol=0.0, what=what, mistakes=mistakes)
 
@@ -206,9 +210,7 @@ def described(value: Any) -> str:
     return f"a Python {type(value).__name__}"
 
 
-def _compare(
-    got: Any, want: Any, rtol: float, atol: float, what: str
-) -> tuple[int, int, float]:
+def _compare(got: Any, want: Any, rtol: float, atol: float, what: str) -> tuple[int, int, float]:
     """How many values are off, of how many, and the largest error over the largest value."""
     if isinstance(want, Mapping):
         if not isinstance(got, Mapping) or set(got) != set(want):
@@ -254,5 +256,3 @@ def _percent(share: float) -> str:
     if not np.isfinite(share):
         return "an infinite share"
     return f"{100 * share:.2g}%" if share < 10 else f"{share:,.0f} times"
-
-

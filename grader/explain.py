@@ -10,9 +10,9 @@ _PAGE = "see 'JAX Errors' in JAX's documentation, "
 # By the name of the exception's type or of one of its bases: what it means and what to think about.
 _MEANINGS = {
     "TracerBoolConversionError": (
-        "a Python `if`, `while`, `and` or `bool()` asked for the value of a traced array. Under jit,"
-        " grad and vmap only shapes and dtypes are known: choose with jnp.where or lax.cond, or keep"
-        " the value a plain Python argument. " + _PAGE + "TracerBoolConversionError."
+        "a Python `if`, `while`, `and` or `bool()` asked for the value of a traced array. Under"
+        " jit, grad and vmap only shapes and dtypes are known: choose with jnp.where or lax.cond,"
+        " or keep the value a plain Python argument. " + _PAGE + "TracerBoolConversionError."
     ),
     "TracerArrayConversionError": (
         "a NumPy function was given a traced array. Inside transformed code use jax.numpy. "
@@ -20,7 +20,8 @@ _MEANINGS = {
         + "TracerArrayConversionError."
     ),
     "TracerIntegerConversionError": (
-        "a traced array was used as a Python integer (an index, a range, a shape). " + _PAGE
+        "a traced array was used as a Python integer (an index, a range, a shape). "
+        + _PAGE
         + "TracerIntegerConversionError."
     ),
     "NonConcreteBooleanIndexError": (
@@ -28,8 +29,9 @@ _MEANINGS = {
         " choose with jnp.where. " + _PAGE + "NonConcreteBooleanIndexError."
     ),
     "UnexpectedTracerError": (
-        "a traced value was kept from one call and used in another (stored in a global, a list or an"
-        " object). A pure function hands everything back by return. " + _PAGE
+        "a traced value was kept from one call and used in another (stored in a global, a list or"
+        " an object). A pure function hands everything back by return. "
+        + _PAGE
         + "UnexpectedTracerError."
     ),
     "ConcretizationTypeError": (
@@ -37,7 +39,8 @@ _MEANINGS = {
         " grad and vmap only shapes and dtypes are known. " + _PAGE + "ConcretizationTypeError."
     ),
     "KeyReuseError": (
-        "a PRNG key was used twice. A key is used up by one draw: split it first. " + _PAGE
+        "a PRNG key was used twice. A key is used up by one draw: split it first. "
+        + _PAGE
         + "KeyReuseError."
     ),
 }
@@ -52,14 +55,13 @@ def explain(type_name: str, text: str, bases: Sequence[str], call: str) -> str:
     for name in (type_name, *bases):
         if name in _MEANINGS:
             return f"{where} {type_name}: {_MEANINGS[name]}"
-    if type_name == "AttributeError" and first.startswith("module ") and "has no attribute" in first:
-        if call.rpartition(".")[2] in first or f"'{call}'" in first:
-            return f"There is no {call} in the module: keep the name that the stub gave it."
+    if type_name == "AttributeError" and first.endswith(f"has no attribute '{call}'"):
+        return f"There is no {call} in the module: keep the name that the stub gave it."
     if type_name in ("SyntaxError", "IndentationError", "TabError"):
         return f"The file is not valid Python: {first}."
     if type_name == "SystemExit":
         return f"{where} SystemExit: the code left Python by exit() instead of returning a value."
-    if type_name == "ResultTooLarge" or type_name == "ProtocolError":
+    if type_name == "ProtocolError":
         return f"The result of {call} cannot be sent back: {first}."
     if type_name == "TypeError" and "argument" in first:
         return f"{where} TypeError: {first}. Compare the arguments with the stub's signature."

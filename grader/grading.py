@@ -133,7 +133,10 @@ def _arguments(exercises: Sequence[str], hidden: bool) -> list[str]:
 @contextlib.contextmanager
 def _quietly() -> Iterator[None]:
     """Pytest without a terminal, and without the plugins that happen to be installed."""
-    before = os.environ.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD"), os.environ.pop("PYTEST_ADDOPTS", None)
+    before = (
+        os.environ.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD"),
+        os.environ.pop("PYTEST_ADDOPTS", None),
+    )
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
@@ -158,9 +161,7 @@ def _report(
     graded = {}
     for exercise, expected in tests.items():
         found = {(item.name, item.hidden): item for item in run.results.get(exercise, [])}
-        items = [
-            found.get((test.name, test.hidden)) or _not_run(test, status) for test in expected
-        ]
+        items = [found.get((test.name, test.hidden)) or _not_run(test, status) for test in expected]
         graded[exercise] = ExerciseResult(
             points=sum(item.points for item in items),
             max_points=sum(item.max_points for item in items),

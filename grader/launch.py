@@ -69,13 +69,14 @@ class WorkerProcess:
         channel: socket.socket,
         output: int,
         ending: _Ending,
+        folder: Path,
         directory: str,
-        temporary: bool,
     ) -> None:
+        """`folder` is removed at the end; `directory` is where the worker is to work."""
         self.directory = directory
+        self._folder = folder
         self._channel = Channel(channel)
         self._ending = ending
-        self._temporary = temporary
         self._output = _Drain(output)
 
     def request(self, message: Mapping[str, Any], deadline: float) -> dict[str, Any]:
@@ -110,8 +111,7 @@ class WorkerProcess:
         self._channel.close()
         status = self._ending.end()
         self._output.close()
-        if self._temporary:
-            shutil.rmtree(self.directory, ignore_errors=True)
+        shutil.rmtree(self._folder, ignore_errors=True)
         return status
 
 
@@ -127,7 +127,10 @@ class Launcher:
         self._folder = Path(tempfile.mkdtemp(prefix="jaxlings-"))
         self._zygote: _Zygote | None = None
         self._spare: _Cold | None = None
-        self.mode = "forked" if _can_fork() else "cold"
+        # Inside bubblewrap /tmp is its own, and ours is not there.
+        private = "bubblewrap" in sandbox.layers
+        self._temporary = Path("/tmp") if private else self._directory()
+        self.mode = "forked" if sandbox.forks and _can_fork() else "cold"
         if self.mode == "forked":
             self._zygote = _Zygote(self._command("zygote"), self._environment())
         else:
@@ -168,31 +171,37 @@ class Launcher:
     def _start_forked(self, zygote: _Zygote) -> WorkerProcess:
         ours, theirs = channel_pair()
         read, write = os.pipe()
-        spec, directory = self._spec()
+        directory = self._directory()
+        spec = self._spec(directory)
         try:
             ending = zygote.fork(theirs.fileno(), write, spec)
         finally:
             theirs.close()
             os.close(write)
-        return WorkerProcess(ours, read, ending, *directory)
+        return WorkerProcess(ours, read, ending, directory, spec["directory"])
 
     def _start_cold(self) -> WorkerProcess:
         cold = self._spare or self._cold()
         self._spare = None
-        spec, directory = self._spec()
+        directory = self._directory()
+        spec = self._spec(directory)
         cold.begin(spec)
         self._spare = self._cold()
-        return WorkerProcess(cold.socket, cold.output, cold, *directory)
+        return WorkerProcess(cold.socket, cold.output, cold, directory, spec["directory"])
 
     def _cold(self) -> _Cold:
         return _Cold(self._command("cold"), self._environment())
 
-    def _spec(self) -> tuple[dict[str, Any], tuple[str, bool]]:
-        """The confinement, the working folder, and whether it is made and removed here."""
-        spec = dict(self.sandbox.spec())
-        if "directory" in spec:
-            return spec, (spec["directory"], False)
-        return spec, (tempfile.mkdtemp(dir=self._folder, prefix="work-"), True)
+    def _directory(self) -> Path:
+        """A new folder for one worker."""
+        return Path(tempfile.mkdtemp(dir=self._folder, prefix="work-"))
+
+    def _spec(self, directory: Path) -> dict[str, Any]:
+        return self.sandbox.spec(directory, readable=self._readable())
+
+    def _readable(self) -> list[Path]:
+        """What a worker may read besides the system and the Python environment."""
+        return [ROOT / "grader", cache_folder()]
 
     def _command(self, role: str) -> list[str]:
         # -I: no user site, no PYTHON* variables, no current folder on the path.
@@ -206,10 +215,9 @@ class Launcher:
 
     def _environment(self) -> dict[str, str]:
         inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
-        temporary = "/tmp" if "directory" in self.sandbox.spec() else str(self._folder)
         return inherited | {
-            "HOME": temporary,
-            "TMPDIR": temporary,
+            "HOME": str(self._temporary),
+            "TMPDIR": str(self._temporary),
             "LANG": "C.UTF-8",
             "JAXLINGS_CACHE": str(cache_folder()),
             "MPLBACKEND": "Agg",
@@ -259,7 +267,7 @@ class _Zygote:
     def status(self, pid: int) -> int:
         with self._lock:
             self._socket.send(json.dumps({"status": pid}).encode())
-            return self._receive()[0]["status"]
+            return int(self._receive()[0]["status"])
 
     def close(self) -> None:
         self._socket.close()

@@ -9,7 +9,7 @@ import hashlib
 import secrets
 import sys
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,7 +20,7 @@ from grader.checks import CheckFailed
 from grader.exercises import ROOT, Exercise, GradedTest, Item
 from grader.ingest import Submission, ingest
 from grader.launch import GraderError, Launcher, WorkerProcess, deadline_in
-from grader.report.model import ItemResult, Outcome
+from grader.report.model import KNOWN_MISTAKE, ItemResult, Outcome
 from grader.student import Connection, Student, StudentFault
 
 __all__ = ["Exercise", "Item", "Run", "item"]
@@ -76,7 +76,9 @@ class Run:
         """
         name = test.exercise
         if name in self.submission.problems:
-            raise StudentFault("failed", f"{name}.py was refused: {self.submission.problems[name]}.")
+            raise StudentFault(
+                "failed", f"{name}.py was refused: {self.submission.problems[name]}."
+            )
         if name not in self.submission.modules:
             raise StudentFault(
                 "failed", f"{name}.py is missing: the file belongs in the folder that is graded."
@@ -177,21 +179,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Finds the graded items and brings each exercise's together: visible first, then hidden."""
-    for position, test in enumerate(items):
+    for test in items:
         graded = getattr(getattr(test, "function", None), "item", None)
         if isinstance(graded, Item):
             name = test.path.stem.removeprefix("test_")
             hidden = test.path.parent.name == "hidden"
             test.stash[_TEST] = GradedTest(name, test.name, hidden, graded)
-            test.user_properties.append(("position", position))
     order = {name: number for number, name in enumerate(_in_order(items))}
-    items.sort(
-        key=lambda test: (
-            (order[graded.exercise], graded.hidden)
-            if (graded := test.stash.get(_TEST, None))
-            else (-1, False)
-        )
-    )
+
+    def place(test: pytest.Item) -> tuple[int, bool]:
+        graded = test.stash.get(_TEST, None)
+        return (order[graded.exercise], graded.hidden) if graded else (-1, False)
+
+    items.sort(key=place)
     if order and _RUN not in config.stash:
         config.stash[_RUN] = _plain_run(config, list(order))
 
@@ -227,10 +227,10 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def student(request: pytest.FixtureRequest) -> Iterator[Student]:
+def student(request: pytest.FixtureRequest) -> Student:
     """The module under test; its functions run in a worker."""
     test = request.node.stash[_TEST]
-    yield request.config.stash[_RUN].student(test)
+    return request.config.stash[_RUN].student(test)
 
 
 @pytest.fixture
@@ -272,13 +272,15 @@ def _in_order(items: list[pytest.Item]) -> list[str]:
 
 
 def _verdict(error: BaseException | None, trace: str) -> tuple[Outcome, str, str]:
+    """The outcome, the message for the student and the detail for the instructor."""
     match error:
         case None:
             return "passed", "", ""
         case StudentFault():
             return error.outcome, error.message, error.detail
         case CheckFailed():
-            return "failed", error.message, trace
+            known = f"{KNOWN_MISTAKE}{error.mistake}\n" if error.mistake else ""
+            return "failed", error.message, known + trace
         case AssertionError():
             return "failed", str(error).splitlines()[0] if str(error) else "", trace
         case GraderError():

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from grader.launch import WorkerCrashed, WorkerGarbled, WorkerTimeout
+from grader.report.model import Outcome
 from grader.values import Transform
 from grader.wire import Ref
 
 
 class StudentFault(Exception):
-    """The student's code gave no value; `outcome` is the item's, the text is for the student."""
+    """The student's code gave no value: the item's `outcome`, and the text for the student."""
 
-    def __init__(self, outcome: str, message: str, detail: str = "") -> None:
+    def __init__(self, outcome: Outcome, message: str, detail: str = "") -> None:
         super().__init__(message)
         self.outcome, self.message, self.detail = outcome, message, detail
 
@@ -72,7 +73,10 @@ class Student:
     """
 
     def __init__(
-        self, module: str, files: Mapping[str, bytes], connect: Callable[[], tuple[Connection, str]]
+        self,
+        module: str,
+        files: Mapping[str, bytes],
+        connect: Callable[[], tuple[Connection, str]],
     ) -> None:
         self._module, self._files, self._connect = module, dict(files), connect
         self._connection: Connection | None = None
@@ -104,7 +108,7 @@ class Student:
 
     def keep_run(self, probe: str, *args: Any, **kwargs: Any) -> Ref:
         """`run`, its result staying in the worker."""
-        return self._call(("probe", probe), args, kwargs, keep=True)
+        return self._keep(("probe", probe), args, kwargs)
 
     def call(self, function: Ref, *args: Any, **kwargs: Any) -> Any:
         """Calls a function that was kept in the worker."""
@@ -112,7 +116,7 @@ class Student:
 
     def keep_call(self, function: Ref, *args: Any, **kwargs: Any) -> Ref:
         """`call`, its result staying in the worker."""
-        return self._call(("kept", function), args, kwargs, keep=True)
+        return self._keep(("kept", function), args, kwargs)
 
     def fetch(self, ref: Ref) -> Any:
         """The value of something kept in the worker."""
@@ -140,6 +144,11 @@ class Student:
         if self._connection:
             self._connection.close()
             self._connection = None
+
+    def _keep(self, target: tuple[str, Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Ref:
+        kept = self._call(target, args, kwargs, keep=True)
+        assert isinstance(kept, Ref)
+        return kept
 
     def _call(
         self,
@@ -182,8 +191,12 @@ class Student:
         if self._import_fault or self._connection is None:
             raise self._import_fault or RuntimeError("no worker stands by")
         if not self._is_loaded:
-            load = {"do": "load", "directory": self._directory}
-            load |= {"files": self._files, "module": self._module}
+            load = {
+                "do": "load",
+                "directory": self._directory,
+                "files": self._files,
+                "module": self._module,
+            }
             try:
                 self._send(self._connection, load, "")
             except StudentFault as fault:
@@ -193,7 +206,9 @@ class Student:
             self._is_loaded = True
         return self._connection
 
-    def _send(self, connection: Connection, message: Mapping[str, Any], call: str) -> dict[str, Any]:
+    def _send(
+        self, connection: Connection, message: Mapping[str, Any], call: str
+    ) -> dict[str, Any]:
         while_ = f"in {call}" if call else f"while {self._module}.py was imported"
         try:
             reply = connection.request(message, self._deadline)

@@ -1,9 +1,9 @@
 """The encoding between the trusted process and a worker.
 
-A frame is two 4-byte big-endian lengths, a msgpack header, and a body of raw array bytes. The header
-holds the structure and is small, so a hostile frame cannot make the reader build millions of objects;
-the body holds the arrays. Nothing is pickled and nothing that arrives is code: what cannot be said in
-these nodes arrives as an `Opaque` with the name of its type.
+A frame is two 4-byte big-endian lengths, a msgpack header, and a body of raw array bytes. The
+header holds the structure and is small, so a hostile frame cannot make the reader build millions of
+objects; the body holds the arrays. Nothing is pickled and nothing that arrives is code: what cannot
+be said in these nodes arrives as an `Opaque` with the name of its type.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ nothing that it says is believed without a check on the other side.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import linecache
 import os
@@ -24,27 +25,24 @@ MAX_FRAMES = 30
 
 
 class Worker:
-    """Answers the requests that arrive on a channel until it is closed."""
+    """A student's module and what is kept for the calls to come."""
 
-    def __init__(self, channel: Channel | None) -> None:
-        self._channel = channel
+    def __init__(self) -> None:
         self._directory = ""
         self._module: Any = None
         self._kept: dict[int, Any] = {}
 
-    def serve(self) -> None:
-        while True:
-            try:
-                request = self._channel.receive()
-            except Disconnected:
-                return
-            reply = self.reply(request)
-            try:
-                self._channel.send(reply)
-            except Disconnected:
-                return
-            except ProtocolError as error:  # too large or too deep: raised before a byte was sent
-                self._channel.send({"error": self._describe(error)})
+    def serve(self, channel: Channel) -> None:
+        """Answers on `channel` until the other end closes it."""
+        with contextlib.suppress(Disconnected):
+            while True:
+                reply = self.reply(channel.receive())
+                try:
+                    channel.send(reply)
+                except Disconnected:
+                    raise
+                except ProtocolError as error:  # too large, too deep: raised before a byte was sent
+                    channel.send({"error": self._describe(error)})
 
     def reply(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Does what `request` asks; whatever the student's code raises becomes the reply."""
@@ -61,7 +59,9 @@ class Worker:
                     return {"value": environment()}
                 case other:
                     return {"grader_error": f"no such request: {other}"}
-        except BaseException as error:  # SystemExit and KeyboardInterrupt too: a verdict, not an end
+        except (
+            BaseException
+        ) as error:  # SystemExit and KeyboardInterrupt too: a verdict, not an end
             return {"error": self._describe(error)}
 
     def _load(self, directory: str, files: Mapping[str, bytes], module: str) -> None:
@@ -88,7 +88,7 @@ class Worker:
             self._kept[request["keep"]] = _ready(result)
         return reply
 
-    def _target(self, kind: str, name: Any) -> Callable[..., Any]:
+    def _target(self, kind: str, name: Any) -> Any:
         if kind == "attribute":
             return lambda: getattr(self._module, name)
         if kind == "function":
@@ -156,12 +156,13 @@ def environment() -> dict[str, str]:
 def as_numpy(value: Any) -> np.ndarray | Opaque | None:
     """`value` as NumPy where it is an array of JAX; None where it is something else."""
     import jax
+    import jax.numpy as jnp
 
     if not isinstance(value, jax.Array):
         return None
     if isinstance(value, jax.core.Tracer):
         return Opaque("leaked tracer")
-    if jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key):
+    if jnp.issubdtype(value.dtype, jax.dtypes.prng_key):
         return Opaque("PRNG key array")
     return np.asarray(value)
 
@@ -236,7 +237,7 @@ def _part(value: Any, step: str | int) -> Any:
     return value[step]
 
 
-def _probe(name: str) -> Callable[..., Any]:
+def _probe(name: str) -> Any:
     module, _, function = name.rpartition(".")
     return getattr(importlib.import_module(f"grader.probes.{module or 'common'}"), function)
 

@@ -17,6 +17,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from grader.sandbox import confine
+
 MAX_MESSAGE = 1 << 16
 
 
@@ -47,7 +49,7 @@ def main(control: int, modules: list[str]) -> None:
         if reason:
             sock.send(json.dumps({"error": reason}).encode())
         else:
-            pid = os.fork()
+            pid = confine.fork(request["spec"])
             if pid == 0:
                 sock.close()
                 run_worker(fds[0], fds[1], request["spec"])
@@ -68,14 +70,11 @@ def run_worker(channel: int, output: int, spec: dict[str, Any]) -> None:
         for fd in {null, output} - {0, 1, 2}:
             os.close(fd)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        if spec:
-            from grader.sandbox import confine
-
-            confine.apply(spec)
+        confine.apply(spec, keep={channel})
         from grader.wire import Channel
         from grader.worker import Worker, as_numpy
 
-        Worker(Channel(socket.socket(fileno=channel), as_numpy)).serve()
+        Worker().serve(Channel(socket.socket(fileno=channel), as_numpy))
         os._exit(0)
     except BaseException:
         import traceback

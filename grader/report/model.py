@@ -12,6 +12,10 @@ import msgspec
 Outcome = Literal["passed", "failed", "error", "timeout", "crashed", "ungraded"]
 
 
+KNOWN_MISTAKE = "known mistake: "
+"""What a line of an item's detail begins with that gives the id of the mistake it was."""
+
+
 class ItemResult(msgspec.Struct, frozen=True, kw_only=True):
     """The verdict on one item.
 

@@ -1,0 +1,173 @@
+"""The command line: `python -m grader COMMAND` and `jaxlings COMMAND`."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from grader.exercises import ROOT
+
+app = typer.Typer(
+    name="jaxlings",
+    help="Grades the exercises of 'Introduction to JAX'.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+class SandboxMode(StrEnum):
+    """How much confinement a student's code must get."""
+
+    auto = "auto"
+    required = "required"
+    off = "off"
+
+
+Chosen = Annotated[
+    list[str] | None, typer.Option("-x", "--exercise", help="Only this exercise (repeatable).")
+]
+SandboxOption = Annotated[
+    SandboxMode,
+    typer.Option(help="auto: the strongest that works here; required: none is an error."),
+]
+
+
+@app.command()
+def grade(
+    directory: Annotated[
+        Path, typer.Argument(metavar="[DIR]", help="A folder or zip with the modules.")
+    ] = ROOT / "exercises",
+    exercise: Chosen = None,
+    json: Annotated[Path | None, typer.Option(help="Write the results file here.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page for the student here.")] = None,
+    gradescope: Annotated[
+        Path | None, typer.Option(help="Write Gradescope's results here.")
+    ] = None,
+    no_hidden: Annotated[bool, typer.Option("--no-hidden", help="Leave hidden tests out.")] = False,
+    sandbox: SandboxOption = SandboxMode.auto,
+    seed: Annotated[int | None, typer.Option(help="Repeat the inputs of an earlier run.")] = None,
+) -> None:
+    """Grade one submission. Exit status: 0 all points, 1 some lost, 2 could not grade."""
+    from grader import exercises as course
+    from grader.grading import Grader
+    from grader.report import terminal
+    from grader.report.model import to_json, write_atomically
+
+    console = Console()
+    with _failing_plainly(), Grader(sandbox.value) as grader:
+        for warning in grader.warnings:
+            Console(stderr=True).print(f"Warning: {warning}", highlight=False, markup=False)
+        chosen = _in_course_order(exercise)
+        with console.status("Grading", spinner="line") as status:
+            report = grader.grade(
+                directory,
+                exercises=chosen,
+                hidden=not no_hidden,
+                seed=seed,
+                on_item=lambda test, _: status.update(f"{test.exercise}: {test.item.title}"),
+            )
+        tests = [test for name in report.exercises for test in course.graded_tests(name)]
+        hints = {(test.exercise, test.name): test.item.hint for test in tests}
+        terminal.show(report, course.catalogue(), hints, console)
+        if json:
+            write_atomically(json, to_json(report))
+        if html or gradescope:
+            raise NotImplementedError
+    if report.ungraded:
+        raise typer.Exit(2)
+    raise typer.Exit(0 if report.complete else 1)
+
+
+@app.command()
+def stubs(
+    check: Annotated[bool, typer.Option("--check", help="Only say which ones differ.")] = False,
+) -> None:
+    """Write exercises/ anew from solutions/ (for contributors)."""
+    from grader import kit
+
+    if not check:
+        kit.write_stubs(ROOT)
+    elif drift := kit.stub_drift(ROOT):
+        _fail(f"not what solutions/ generates: {', '.join(drift)}; run `make stubs`")
+
+
+@app.command()
+def verify(
+    exercise: Chosen = None,
+    zoo: Annotated[bool, typer.Option("--zoo", help="Grade the zoo of submissions too.")] = False,
+    sample: Annotated[
+        int | None, typer.Option(help="Of the zoo, a fixed sample of this many modules.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes for the zoo (all cores).")] = None,
+) -> None:
+    """Prove the kit: stubs score nothing, solutions everything, the zoo gets its verdicts."""
+    from grader import verify as proof
+
+    console = Console()
+    with _failing_plainly():
+        problems = proof.verify_kit(ROOT, _in_course_order(exercise), console)
+        if zoo:
+            problems += proof.verify_zoo(ROOT, exercise, sample, workers, console)
+    for problem in problems:
+        console.print(f"✗ {problem}", highlight=False, markup=False)
+    if problems:
+        raise typer.Exit(1)
+    console.print("✓ All of it holds.")
+
+
+def main() -> None:
+    """The console script."""
+    app()
+
+
+def _in_course_order(chosen: list[str] | None) -> list[str]:
+    """The exercises to be graded, in the order of the course.
+
+    Raises:
+      GraderError: there is none of such a name.
+    """
+    import difflib
+
+    from grader import exercises as course
+    from grader.launch import GraderError
+
+    known = list(course.catalogue())
+    for name in chosen or ():
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            meant = f" Did you mean {near[0]}?" if near else ""
+            raise GraderError(
+                f"No exercise is called {name}.{meant} There are: {', '.join(known)}."
+            )
+    return [name for name in known if not chosen or name in chosen]
+
+
+@contextlib.contextmanager
+def _failing_plainly() -> Iterator[None]:
+    """What a person can put right becomes one line and exit status 2."""
+    from grader.ingest import IngestError
+    from grader.launch import GraderError
+    from grader.sandbox import SandboxUnavailable
+
+    try:
+        yield
+    except (IngestError, GraderError, SandboxUnavailable) as error:
+        _fail(str(error))
+    except OSError as error:
+        _fail(f"{error.strerror or error}: {error.filename or ''}".rstrip(": "))
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+
+
+def _fail(message: str) -> None:
+    print(f"jaxlings: {message}", file=sys.stderr)
+    raise typer.Exit(2)
