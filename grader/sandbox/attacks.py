@@ -43,7 +43,9 @@ def write_file(targets: Targets) -> str:
 
 
 def read_environment(targets: Targets) -> str:
-    return f"{len(Path('/proc', str(targets['victim']), 'environ').read_bytes())} bytes of another's"
+    return (
+        f"{len(Path('/proc', str(targets['victim']), 'environ').read_bytes())} bytes of another's"
+    )
 
 
 def read_memory(targets: Targets) -> str:
@@ -150,7 +152,9 @@ def main() -> None:
     try:
         confine.apply(task["spec"])
         _work()
-        report = {"done": {name: _try(ATTACKS[name], task["targets"]) for name in task["attacks"]}}
+        report: dict[str, Any] = {
+            "done": {name: _try(ATTACKS[name], task["targets"]) for name in task["attacks"]}
+        }
     except Exception as error:
         report = {"error": f"{type(error).__name__}: {error}"}
     print(json.dumps(report), flush=True)

@@ -24,7 +24,7 @@ def find() -> str | None:
 def command(argv: Sequence[str], readable: Sequence[str], *, user: int | None) -> list[str]:
     """`argv` inside a new root in which only `readable` can be seen and only /tmp be written.
 
-    `user` is who the command becomes when this process is root, None for an ordinary user's process.
+    `user` is who the command becomes when this process is root, None for an ordinary user's.
 
     Raises:
       FileNotFoundError: bubblewrap is not installed.

@@ -29,8 +29,8 @@ class Sandbox:
     """A set of mechanisms that confine workers, strongest set first in `choose`.
 
     Attributes:
-      layers: the mechanisms, outermost first: of `bubblewrap`, `namespaces`, `landlock`, `seccomp` and
-        `rlimits`. Empty: none.
+      layers: the mechanisms, outermost first: of `bubblewrap`, `namespaces`, `landlock`,
+        `seccomp` and `rlimits`. Empty: none.
       warnings: what this set does not do, a sentence each, for the instructor.
     """
 
@@ -53,15 +53,16 @@ class Sandbox:
 
     @property
     def confines(self) -> bool:
-        """Whether it is strong enough to grade what others wrote: files, calls and limits are closed."""
+        """Whether it is strong enough for what others wrote: files, calls and limits are closed."""
         files = {"bubblewrap", "landlock"} & set(self.layers)
         return bool(files) and {"seccomp", "rlimits"} <= set(self.layers)
 
     def command(self, argv: Sequence[str], *, readable: Sequence[Path]) -> list[str]:
         """`argv` of a worker, or of the process that workers are forked from, in the outer layer.
 
-        Inherited descriptors stay open. `readable` are the files and folders that it may read besides
-        the system's libraries and the Python environment. It dies with the thread that starts it.
+        Inherited descriptors stay open. `readable` are the files and folders that it may read
+        besides the system's libraries and the Python environment. It dies with the thread that
+        starts it.
         """
         user = _drop_to()
         if "bubblewrap" in self.layers:
@@ -73,12 +74,12 @@ class Sandbox:
     def spec(self, directory: Path, *, readable: Sequence[Path]) -> dict[str, Any]:
         """What `confine.fork` and `confine.apply` are told, fit for JSON.
 
-        `directory` is an empty folder of the worker's own on this side, which the caller removes. The
-        result's `directory` is where the worker is to work: that one, or a folder that only it sees.
+        `directory` is an empty folder of the worker's own on this side, in a folder of the
+        caller's, which removes both. The result's `directory` is where the worker is to work: that
+        one, or a folder that only it sees.
         """
         private = {"bubblewrap", "namespaces"} & set(self.layers)
-        if self.layers and (user := _drop_to()) is not None:
-            os.chown(directory, user, user)
+        self.hand_over(directory)
         outside = "bubblewrap" not in self.layers
         return {
             "layers": list(self.layers),
@@ -86,15 +87,21 @@ class Sandbox:
             "scratch": str(directory) if outside else SCRATCH,
             "readable": list(readable_tree(readable)) if self.layers else [],
             "network": outside,
-            "limits": rlimits.limits(_cores()),
+            "limits": rlimits.limits(_cores(), own_user="namespaces" in self.layers),
         }
+
+    def hand_over(self, directory: Path) -> None:
+        """Makes `directory` one that a worker can use where it runs as another user than this."""
+        if self.layers and (user := _drop_to()) is not None:
+            os.chown(directory, user, user)
+            directory.parent.chmod(0o711)  # to be passed through, not listed
 
 
 def choose(mode: Mode) -> Sandbox:
     """The strongest confinement that starts here and that `mode` allows.
 
-    `auto` takes what there is, if need be nothing, and warns; `required` only what can hold a hostile
-    submission; `off` none.
+    `auto` takes what there is, if need be nothing, and warns; `required` only what can hold a
+    hostile submission; `off` none.
 
     Raises:
       SandboxUnavailable: `required`, and this machine has none that is strong enough.
@@ -156,8 +163,8 @@ def _advice(reasons: dict[str, str]) -> str:
         landlocked = f", and Landlock does not start ({_first(reasons)})" if reasons else ""
         return f"no sandbox: bubblewrap is missing{landlocked}; {_INSTALL}"
     return (
-        f"no sandbox: bubblewrap does not start ({reasons['bubblewrap']}); allow user namespaces (on"
-        " Ubuntu install its AppArmor profile), or grade on a machine that has Landlock"
+        f"no sandbox: bubblewrap does not start ({reasons['bubblewrap']}); allow user namespaces"
+        " (on Ubuntu install its AppArmor profile), or grade on a machine that has Landlock"
     )
 
 
@@ -166,7 +173,7 @@ def _first(reasons: dict[str, str]) -> str:
 
 
 def _drop_to() -> int | None:
-    """The user that a worker is to be when this process is root, and may become others; else None."""
+    """Who a worker is to be when this process is root and may become others; else None."""
     if not on_linux() or os.geteuid() != 0 or shutil.which("setpriv") is None:
         return None
     ranges = [tuple(map(int, line.split())) for line in Path("/proc/self/uid_map").open()]

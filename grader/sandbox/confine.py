@@ -23,7 +23,7 @@ _CAPABILITY_VERSION_3 = 0x20080522
 
 
 def fork(spec: Mapping[str, Any]) -> int:
-    """`os.fork` for a worker: where `spec` has namespaces, the child is the first of a PID namespace.
+    """`os.fork` for a worker: with namespaces in `spec` the child is the first of a PID namespace.
 
     The child dies with the caller, and still has to call `apply`. The caller has one thread; it is
     the one to wait for the child.
@@ -67,11 +67,12 @@ def fork(spec: Mapping[str, Any]) -> int:
 def apply(spec: Mapping[str, Any], keep: Iterable[int] = ()) -> None:
     """Confines the calling process, which has one thread, as `spec` says.
 
-    Afterwards it stands in `spec["directory"]`, which HOME and TMPDIR name too, and of its open files
-    only 0, 1, 2 and `keep` are left.
+    Afterwards it stands in `spec["directory"]`, which HOME and TMPDIR name too, and of its open
+    files only 0, 1, 2 and `keep` are left.
 
     Raises:
-      ConfinementError, OSError: a mechanism failed: the process must end, no student's code may run.
+      ConfinementError, OSError: a mechanism failed. The process must end: no student's code may
+        run in it.
     """
     layers, directory, readable = spec["layers"], spec["directory"], spec["readable"]
     _close_all_but({0, 1, 2, *keep})

@@ -65,7 +65,9 @@ def restrict(readable: Iterable[str], writable: Iterable[str], devices: Sequence
         0b11 if version >= SCOPE_ABI else 0,
     )
     size = 24 if version >= SCOPE_ABI else 16 if version >= 4 else 8
-    ruleset = check(syscall(_CREATE_RULESET, ctypes.byref(handled), size, 0), "landlock_create_ruleset")
+    ruleset = check(
+        syscall(_CREATE_RULESET, ctypes.byref(handled), size, 0), "landlock_create_ruleset"
+    )
     try:
         for path in readable:
             _allow(ruleset, path, _READ)

@@ -5,31 +5,33 @@ from __future__ import annotations
 import resource
 
 MiB = 1 << 20
-# Measured: jax and matplotlib on 2 cores need less than 2 GiB of addresses. Each further core brings
-# a thread or two of XLA's, with their stacks and a reserve of the allocator's of 128 MiB.
+# Measured: jax and matplotlib on 2 cores need less than 2 GiB of addresses. Each further core
+# brings a few threads of XLA's, with their stacks and the allocator's reserve for each.
 BASE_ADDRESS_SPACE = 2048 * MiB
 ADDRESS_SPACE_PER_CORE = 256 * MiB
 MAX_FILE = 64 * MiB
 
 
-def limits(cores: int, *, memory: bool = True) -> dict[str, int]:
+def limits(cores: int, *, own_user: bool) -> dict[str, int]:
     """The ceilings for a machine with `cores` cores, by the names of the module `resource`.
 
-    `memory=False` leaves the address space open, as an accelerator's driver needs it.
+    `own_user` says that the worker's processes are counted apart from others of the same user, as
+    they are in a user namespace. Otherwise only memory bounds the number of its threads.
     """
     chosen = {
-        "RLIMIT_NPROC": 16 + 6 * cores,  # threads count as processes here
+        "RLIMIT_AS": BASE_ADDRESS_SPACE + ADDRESS_SPACE_PER_CORE * cores,
         "RLIMIT_NOFILE": 256,
         "RLIMIT_FSIZE": MAX_FILE,
-        "RLIMIT_CPU": 900 * cores,  # seconds; the deadline is the trusted side's, this is the net below
+        "RLIMIT_CPU": 900
+        * cores,  # seconds; the deadline is the trusted side's, this is the net below
         "RLIMIT_CORE": 0,
         "RLIMIT_MEMLOCK": 0,
         "RLIMIT_MSGQUEUE": 0,
         "RLIMIT_RTPRIO": 0,
         "RLIMIT_NICE": 0,
     }
-    if memory:
-        chosen["RLIMIT_AS"] = BASE_ADDRESS_SPACE + ADDRESS_SPACE_PER_CORE * cores
+    if own_user:
+        chosen["RLIMIT_NPROC"] = 32 + 8 * cores  # threads count as processes here
     return chosen
 
 

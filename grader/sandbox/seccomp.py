@@ -1,8 +1,8 @@
 """System calls that a worker gives up: new processes, programs, sockets, kernel interfaces.
 
 A short filter of classic BPF, assembled here. It denies by name, and it denies every call that is
-newer than the list, which keeps it closed on kernels to come. `EPERM` and `ENOSYS` instead of death:
-a library that tries a call and lives without it goes on working.
+newer than the list, which keeps it closed on kernels to come. By an error instead of death: a
+library that tries a call and lives without it goes on working.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ _FIOSETOWN, _SIOCSPGRP = 0x8901, 0x8902
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C  # typing on a terminal for its user
 _PR_SET_PDEATHSIG = 1  # the worker is to die with its parent
 
-_LOAD, _JUMP, _JEQ, _JGT, _JSET, _RETURN = 0x20, 0x05, 0x15, 0x25, 0x45, 0x06
+_LOAD, _JEQ, _JGT, _JSET, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06
 _KILL, _ALLOW, _ERRNO = 0x80000000, 0x7FFF0000, 0x00050000
 _NR, _ARCH, _ARGS = 0, 4, 16  # offsets in the kernel's struct seccomp_data
 _DENY = _ERRNO | errno.EPERM
@@ -226,7 +226,9 @@ def _rules(name: str, pid: int) -> list[bytes]:
                 *_when(_JSET, _CLONE_THREAD, _ALLOW, None),
                 _line(_RETURN, _DENY),
             ]
-        case "clone3":  # its flags are in memory, out of a filter's sight; the C library then uses clone
+        case (
+            "clone3"
+        ):  # its flags are in memory, out of a filter's sight; the C library then uses clone
             return [_line(_RETURN, _ABSENT)]
         case "kill" | "tgkill":
             return only(0, pid)

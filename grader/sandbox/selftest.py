@@ -1,4 +1,4 @@
-"""Whether a sandbox holds: each thing that it must stop is tried inside it, before it is relied on."""
+"""Whether a sandbox holds: each thing that it must stop is tried inside, before it is relied on."""
 
 from __future__ import annotations
 
@@ -54,12 +54,15 @@ def start(sandbox: Sandbox) -> str | None:
 
 
 def self_test(sandbox: Sandbox) -> list[Finding]:
-    """Tries every attack of `attacks.py` in a process that `sandbox` confines; takes under a second.
+    """Tries every attack of `attacks.py` in a process that `sandbox` confines, in under a second.
 
     Raises:
       SelfTestError: no process could be confined, or none works there.
     """
-    with tempfile.TemporaryDirectory(prefix="jaxlings-") as folder, _targets(Path(folder)) as targets:
+    with (
+        tempfile.TemporaryDirectory(prefix="jaxlings-") as folder,
+        _targets(Path(folder)) as targets,
+    ):
         done = _try(sandbox, Path(folder), targets, list(ATTACKS))
     details = {name: done.get(name, "it was not tried") for name in ATTACKS}
     return [Finding(name, said is None, said or "") for name, said in details.items()]
