@@ -21,13 +21,13 @@ from tests.visible.test_per_example_grads import (
 
 
 @item(
-    "Any batch size: 1, 2, 37",
+    "Any batch size: one example, a few hundred",
     points=1,
     hint="Does anything squeeze an axis, or rely on 32 examples?",
 )
 def test_any_batch_size(student, rng):
-    for batch in (1, 2, 37):
-        params, x, y = oracles.draw_examples(rng, batch=batch)
+    for batch in (1, 307):  # a prime: nothing divides it
+        params, x, y = oracles.draw_examples(rng, batch=batch, margin=1e-4)
         check_gradients(student.per_example_grads(params, x, y), params, x, y)
 
 
@@ -38,7 +38,7 @@ def test_any_batch_size(student, rng):
 )
 def test_any_widths(student, rng):
     """Widths all equal to the batch size too, where no axis can be told by its length."""
-    for sizes, batch in (((5, 5, 5, 5), 5), ((3, 4, 2, 13), 8), ((9, 1, 8, 2), 8)):
+    for sizes, batch in (((5, 5, 5, 5), 5), ((9, 3, 1, 13), 2)):
         params, x, y = oracles.draw_examples(
             rng, sizes, batch, accept=lambda params, x, y: len(set(y.tolist())) > 1
         )
@@ -146,14 +146,13 @@ def test_every_call_answers_for_its_own_arguments(student, rng):
     hint="Does the code do something else outside jit than under jit?",
 )
 def test_python_does_not_loop(student, rng):
-    params, x, y = oracles.draw_examples(rng, batch=300, margin=1e-4)
+    params, x, y = oracles.draw_examples(rng, batch=307, margin=0.0)
     few = integer(student.run("per_example_grads.python_calls", params, x[:8], y[:8]))
     many = integer(student.run("per_example_grads.python_calls", params, x, y))
     require(
         many <= 2 * few + 50,
-        f"For 8 examples Python makes {few:,} function calls, for 300 it makes {many:,}.",
+        f"For 8 examples Python makes {few:,} function calls, for 307 it makes {many:,}.",
     )
-    check_gradients(student.per_example_grads(params, x, y), params, x, y)
 
 
 @item(

@@ -1,8 +1,11 @@
-"""Known mistakes of per_example_grads: what each would return, and a sentence about its idea."""
+"""Known mistakes of per_example_grads: what each would return, and a sentence about its idea.
+
+The tables are generators, so that a right answer costs nothing here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +16,7 @@ from tests import oracles
 Params = Mapping[str, Any]
 
 
-def in_gradients(params: Params, x: np.ndarray, y: np.ndarray) -> list[Mistake]:
+def in_gradients(params: Params, x: np.ndarray, y: np.ndarray) -> Iterator[Mistake]:
     """What could stand in the place of the gradient at each example alone."""
     logits = oracles.forward(params, x)
     n_classes = logits.shape[1]
@@ -35,7 +38,7 @@ def in_gradients(params: Params, x: np.ndarray, y: np.ndarray) -> list[Mistake]:
     def without_biases() -> Any:
         return {name: {"w": layer["w"], "b": 0 * layer["b"]} for name, layer in right.items()}
 
-    return [
+    yield from (
         Mistake(
             "divided-by-batch",
             "every entry is too small by the same factor, the batch size. Nothing is averaged here:"
@@ -115,10 +118,10 @@ def in_gradients(params: Params, x: np.ndarray, y: np.ndarray) -> list[Mistake]:
                 (np.exp(oracles.log_softmax(np.maximum(logits, 0))) - one_hot) * (logits > 0)
             ),
         ),
-    ]
+    )
 
 
-def in_norms(params: Params, x: np.ndarray, y: np.ndarray) -> list[Mistake]:
+def in_norms(params: Params, x: np.ndarray, y: np.ndarray) -> Iterator[Mistake]:
     """What could stand in the place of the global norm of each example's gradient."""
     grads = oracles.per_example_gradients(params, x, y)
     right = oracles.per_example_norms(params, x, y)
@@ -131,7 +134,7 @@ def in_norms(params: Params, x: np.ndarray, y: np.ndarray) -> list[Mistake]:
         return np.linalg.norm(np.concatenate(chosen, axis=1), axis=1)
 
     layers = ("layer1", "layer2", "layer3")
-    return [
+    yield from (
         Mistake(
             "squared",
             "these are the squared norms: a root is missing.",
@@ -214,13 +217,13 @@ def in_norms(params: Params, x: np.ndarray, y: np.ndarray) -> list[Mistake]:
             "the right norms have been sorted. Entry i belongs to example i.",
             lambda: np.sort(right),
         ),
-    ]
+    )
 
 
-def in_order(norms: np.ndarray, losses: np.ndarray, k: int) -> list[Mistake]:
+def in_order(norms: np.ndarray, losses: np.ndarray, k: int) -> Iterator[Mistake]:
     """What the indices of the `k` largest of `norms` could be instead."""
     largest_first = np.argsort(-norms)
-    return [
+    yield from (
         Mistake(
             "smallest-first",
             "These are the SMALLEST norms. In which order does the sort that you use go?",
@@ -258,12 +261,14 @@ def in_order(norms: np.ndarray, losses: np.ndarray, k: int) -> list[Mistake]:
             largest_first[1 : k + 1],
         ),
         Mistake("first-k", "These are the first k examples of the batch, unranked.", np.arange(k)),
-    ]
+    )
 
 
-def in_largest_norms(norms: np.ndarray, indices: np.ndarray, losses: np.ndarray) -> list[Mistake]:
+def in_largest_norms(
+    norms: np.ndarray, indices: np.ndarray, losses: np.ndarray
+) -> Iterator[Mistake]:
     """What could stand in the place of `norms[indices]`."""
-    return [
+    yield from (
         Mistake("squared", "these are the squared norms: a root is missing.", norms[indices] ** 2),
         Mistake(
             "losses",
@@ -280,7 +285,7 @@ def in_largest_norms(norms: np.ndarray, indices: np.ndarray, losses: np.ndarray)
             "these are the norms of the first k examples, not of those at the indices.",
             norms[: len(indices)],
         ),
-    ]
+    )
 
 
 def fail_for_order(indices: np.ndarray, norms: np.ndarray, losses: np.ndarray) -> None:
