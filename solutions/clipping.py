@@ -115,21 +115,18 @@ def train_with_norms(
         ``Run(params, losses, grad_norms)``; losses and norms have shape ``(n_steps,)``.
     """
     ### BEGIN SOLUTION
-    n_train = len(data.x_train)
 
-    def step(state, key):
+    def step(state, batch):
         params, opt_state = state
-        batch = jax.random.choice(key, n_train, (batch_size,), replace=False)
-        x, y = data.x_train[batch], data.y_train[batch]
-        loss, grads = jax.value_and_grad(loss_fn)(params, x, y)
+        loss, grads = jax.value_and_grad(loss_fn)(params, data.x_train[batch], data.y_train[batch])
         updates, opt_state = optimizer.update(grads, opt_state, params)
         params = optax.apply_updates(params, updates)
         return (params, opt_state), (loss, optax.tree.norm(grads))
 
-    # `scan` compiles its body once, however many steps there are.
+    batches = jax.random.randint(key, (n_steps, batch_size), 0, len(data.x_train))
     start = params, optimizer.init(params)
-    keys = jax.random.split(key, n_steps)
-    (params, _), (losses, grad_norms) = jax.lax.scan(step, start, keys)
+    # `scan` compiles its body once, however many steps there are.
+    (params, _), (losses, grad_norms) = jax.lax.scan(step, start, batches)
     return Run(params, losses, grad_norms)
     ### END SOLUTION
 
