@@ -1,0 +1,403 @@
+"""Training steps of known cost for `jit_benchmark`, and what becomes of them.
+
+A step here sleeps or computes for as long as the test says, and keeps a count of what was done with
+it. The counts are this process's own story; times are checked on the trusted side.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+Step = Callable[..., tuple[Any, Any, Any]]
+
+OUTPUTS = ("params", "opt_state", "loss")
+
+
+def sleeping(
+    module: ModuleType,
+    costs: dict[str, Any],
+    params: Any,
+    opt_state: Any,
+    x: jax.Array,
+    y: jax.Array,
+    n_steps: int | None,
+) -> dict[str, Any]:
+    """Benchmarks a step that sleeps, and says what was done with it.
+
+    Args:
+      costs: see `sleeping_step`.
+      params, opt_state: pytrees of float arrays; a step adds 1 to every element.
+      n_steps: None: left to the student's default.
+
+    Returns:
+      `result`: what the student's function returned; `counts`: what `sleeping_step` counted.
+    """
+    counts: Counter[str] = Counter()
+    step = sleeping_step(costs, counts, params, opt_state, x, y)
+    args = () if n_steps is None else (n_steps,)
+    result = module.benchmark_train_step(step, params, opt_state, x, y, *args)
+    return {"result": result, "counts": dict(counts)}
+
+
+def sleeping_step(
+    costs: dict[str, Any], counts: Counter[str], params: Any, opt_state: Any, x: Any, y: Any
+) -> Step:
+    """A step whose cost is known, and who counts what is done with it.
+
+    Args:
+      costs: seconds of sleep.
+        `first_eager`: in the first call that is not traced;
+        `eager`: in the later ones, a list that is gone through again and again;
+        `trace`: in a call that is traced;
+        `first_jit`: in the first execution of the traced step;
+        `jit`: in the later ones, a list as above.
+        `outputs`: which outputs of the traced step need its execution to be counted; the first of
+        them is the one that sleeps.
+      counts: gets
+        `eager`: calls that were not traced; `traces`: those that were;
+        `eager_own`, `jit_own`: calls and executions on the given batch, from a state that is the
+        given one or was reached from it by steps;
+        `jit_OUTPUT`: executions that were needed for that output;
+        `unjitted`: runs, without being traced, of a function that the step itself puts under jit;
+        `looped`: traces inside a loop of JAX; `unrolled`: more than one call in the same trace.
+    """
+    eager, jitted = itertools.cycle(costs["eager"]), itertools.cycle(costs["jit"])
+    marks = _marks(params, opt_state, x, y)
+    traces: list[Any] = []
+
+    def plus_one(tree: Any) -> Any:
+        if not _traced(tree):
+            counts["unjitted"] += 1
+        return jax.tree.map(lambda leaf: leaf + 1, tree)
+
+    inner = jax.jit(plus_one)
+
+    def executed(output: str) -> Callable[[np.ndarray], np.ndarray]:
+        def record(seen: Any) -> np.ndarray:
+            counts[f"jit_{output}"] += 1
+            if output == costs["outputs"][0]:
+                counts["jit_own"] += _own(np.asarray(seen), marks)
+                first = counts[f"jit_{output}"] == 1
+                time.sleep(costs["first_jit"] if first else next(jitted))
+            return np.float32(0)
+
+        return record
+
+    def train_step(params: Any, opt_state: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
+        seen = jnp.stack(jax.tree.map(jnp.float32, _corners(params, opt_state, x, y)))
+        outputs = {
+            "params": inner(params),
+            "opt_state": jax.tree.map(lambda leaf: leaf + 1, opt_state),
+            "loss": jnp.mean(x),
+        }
+        if _traced((params, opt_state, x, y)):
+            counts["traces"] += 1
+            counts["looped"] += _inside_a_loop()
+            trace = _trace(seen)
+            counts["unrolled"] += any(trace is other for other in traces)
+            traces.append(trace)
+            time.sleep(costs["trace"])
+            for output in costs["outputs"]:
+                scalar = jax.ShapeDtypeStruct((), jnp.float32)
+                zero = jax.pure_callback(executed(output), scalar, seen)
+                outputs[output] = jax.tree.map(lambda leaf, zero=zero: leaf + zero, outputs[output])
+        else:
+            counts["eager"] += 1
+            counts["eager_own"] += _own(np.asarray(seen), marks)
+            time.sleep(costs["first_eager"] if counts["eager"] == 1 else next(eager))
+        return outputs["params"], outputs["opt_state"], outputs["loss"]
+
+    return train_step
+
+
+def computing(
+    module: ModuleType,
+    late: str,
+    seconds: dict[str, float],
+    params: Any,
+    opt_state: Any,
+    x: jax.Array,
+    y: jax.Array,
+) -> dict[str, Any]:
+    """Benchmarks one step whose output `late` takes a computation of a known time.
+
+    The other outputs are ready at once, so only who waits for this one sees the time.
+
+    Args:
+      late: an output, or `first_params` or `last_params`: the first or last leaf of the parameters.
+      seconds: `eager`: processor seconds of a step that is not traced, but for the first of them,
+        which is cheap; `jit`: of an execution of the traced step, and at least five times what
+        compiling takes here where it is not 0; `trace`: seconds of sleep while it is traced.
+
+    Returns:
+      `result`: what the student's function returned; `seconds`: `eager` and `jit` as they were
+      taken in the end.
+    """
+    rate = _rounds_a_second()
+    if seconds["jit"]:
+        seconds = seconds | {"jit": max(seconds["jit"], 5 * _compile_seconds())}
+    calls: Iterator[int] = itertools.count()
+    once = jnp.int32(1)
+    eager_rounds = jax.block_until_ready(jnp.int32(1 + rate * seconds["eager"]))
+    jit_rounds = jax.block_until_ready(jnp.int32(1 + rate * seconds["jit"]))
+
+    def train_step(params: Any, opt_state: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
+        state, rounds = opt_state
+        if _traced((params, opt_state, x, y)):
+            time.sleep(seconds["trace"])
+            spent = _compute(rounds)
+        else:
+            spent = _compute(eager_rounds if next(calls) else once)
+        leaves, treedef = jax.tree.flatten(jax.tree.map(lambda leaf: leaf + 1, params))
+        state, loss = state + 1, jnp.mean(x)
+        match late:
+            case "first_params":
+                leaves[0] = leaves[0] + spent
+            case "last_params":
+                leaves[-1] = leaves[-1] + spent
+            case "opt_state":
+                state = state + spent
+            case "loss":
+                loss = loss + spent
+        return jax.tree.unflatten(treedef, leaves), (state, rounds + 0), loss
+
+    result = module.benchmark_train_step(train_step, params, (opt_state, jit_rounds), x, y, 1)
+    return {"result": result, "seconds": {"eager": seconds["eager"], "jit": seconds["jit"]}}
+
+
+def plain_step(learning_rate: float) -> Step:
+    """The lesson's step with plain gradient descent, not jitted."""
+    from mnist_mlp import loss_fn
+
+    def train_step(params: Any, opt_state: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
+        loss, grads = jax.value_and_grad(loss_fn)(params, x, y)
+        params = jax.tree.map(lambda p, g: p - learning_rate * g, params, grads)
+        return params, jax.tree.map(lambda leaf: leaf + 1, opt_state), loss
+
+    return train_step
+
+
+def tracers_seen(module: ModuleType, params: Any, x: jax.Array, y: jax.Array) -> list[bool]:
+    """For each time that an optimizer is asked in two steps: whether it is handed tracers."""
+    seen: list[bool] = []
+
+    def update(grads: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
+        seen.append(_traced((grads, state, params)))
+        return jax.tree.map(lambda g: -0.5 * g, grads), state + 1
+
+    optimizer = optax.GradientTransformation(lambda params: jnp.float32(0), update)
+    step = module.make_train_step(optimizer)
+    state = params, optimizer.init(params)
+    for _ in range(2):
+        *state, _ = step(*state, x, y)
+    return seen
+
+
+def same_step_twice(
+    module: ModuleType,
+    optimizer: optax.GradientTransformation,
+    params: Any,
+    x: jax.Array,
+    y: jax.Array,
+) -> list[Any]:
+    """Makes the same step twice; the parameters and the loss of each."""
+    step = module.make_train_step(optimizer)
+    opt_state = optimizer.init(params)
+    results = [step(params, opt_state, x, y) for _ in range(2)]
+    return [{"params": new_params, "loss": loss} for new_params, _, loss in results]
+
+
+def calls_inside(module: ModuleType, params: Any, x: jax.Array, y: jax.Array) -> dict[str, Any]:
+    """How many functions of the student's, of the lesson's and of Optax a step calls.
+
+    What is under jit is not called again once it is compiled, but is called under
+    `jax.disable_jit`.
+
+    Returns:
+      `normal`, `disabled`: calls in a third step, and in one under `jax.disable_jit`;
+      `control`: whether the step holds control flow of JAX, which makes the two differ as well.
+    """
+    optimizer = optax.sgd(0.125)
+    step = module.make_train_step(optimizer)
+    args = params, optimizer.init(params), x, y
+    for _ in range(2):
+        step(*args)
+    normal = _count_calls(module, lambda: step(*args))
+    with jax.disable_jit():
+        disabled = _count_calls(module, lambda: step(*args))
+    text = str(jax.make_jaxpr(step)(*args))
+    control = any(f" {name}[" in text for name in ("cond", "scan", "while", "checkpoint", "remat2"))
+    return {"normal": normal, "disabled": disabled, "control": control}
+
+
+def steps_with(
+    module: ModuleType,
+    optimizers: list[optax.GradientTransformation],
+    params: Any,
+    x: jax.Array,
+    y: jax.Array,
+    n_steps: int,
+    jitted: bool = False,
+) -> list[Any]:
+    """Makes `n_steps` steps with each optimizer: all are made first, then step in turn.
+
+    Args:
+      x, y: a batch a step on the leading axis.
+
+    Returns:
+      For each optimizer the final parameters and `n_steps` losses.
+    """
+    steps = [module.make_train_step(optimizer) for optimizer in optimizers]
+    if jitted:
+        steps = [jax.jit(step) for step in steps]
+    states = [(params, optimizer.init(params)) for optimizer in optimizers]
+    losses: list[list[Any]] = [[] for _ in optimizers]
+    for index in range(n_steps):
+        for number, step in enumerate(steps):
+            new_params, opt_state, loss = step(*states[number], x[index], y[index])
+            states[number] = new_params, opt_state
+            losses[number].append(loss)
+    return [
+        {"params": state[0], "losses": loss} for state, loss in zip(states, losses, strict=True)
+    ]
+
+
+def ten_steps(
+    module: ModuleType, which: str, params: Any, x: jax.Array, y: jax.Array
+) -> Callable[[], None]:
+    """A function that makes ten steps of Adam and waits for them.
+
+    Args:
+      which: `eager` or `jitted`: the student's step; `reference`: the lesson's, jitted.
+    """
+    optimizer = optax.adam(1e-3)
+    step = lesson_step(optimizer) if which == "reference" else module.make_train_step(optimizer)
+    if which != "eager":
+        step = jax.jit(step)
+    start = params, optimizer.init(params)
+
+    def run() -> None:
+        state = start
+        for _ in range(10):
+            *state, loss = step(*state, x, y)
+        jax.block_until_ready((state, loss))
+
+    return run
+
+
+def lesson_step(optimizer: optax.GradientTransformation) -> Step:
+    """The step of `mnist_mlp.train`, not jitted."""
+    from mnist_mlp import loss_fn
+
+    def train_step(params: Any, opt_state: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
+        loss, grads = jax.value_and_grad(loss_fn)(params, x, y)
+        updates, opt_state = optimizer.update(grads, opt_state, params)
+        return optax.apply_updates(params, updates), opt_state, loss
+
+    return train_step
+
+
+def _traced(tree: Any) -> bool:
+    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(tree))
+
+
+def _trace(value: Any) -> Any:
+    """What a tracer belongs to: an object of its own for every trace."""
+    return getattr(value, "_trace", value)
+
+
+def _inside_a_loop() -> bool:
+    """Whether the caller is being traced by `scan`, `fori_loop`, `while_loop` or `lax.map`."""
+    frame = sys._getframe(1)
+    while frame:
+        if frame.f_code.co_filename.endswith(os.path.join("control_flow", "loops.py")):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _corners(params: Any, opt_state: Any, x: Any, y: Any) -> list[Any]:
+    states = [jnp.ravel(jax.tree.leaves(tree)[0])[0] for tree in (params, opt_state)]
+    return [*states, x[0, 0], x[-1, -1], y[0], y[-1]]
+
+
+def _marks(params: Any, opt_state: Any, x: Any, y: Any) -> np.ndarray:
+    return np.array([float(value) for value in _corners(params, opt_state, x, y)], np.float32)
+
+
+def _own(seen: np.ndarray, marks: np.ndarray) -> bool:
+    """Whether a call saw the given batch, and a state reached from the given one."""
+    steps = seen[:2] - marks[:2]
+    return bool((seen[2:] == marks[2:]).all() and (steps >= 0).all() and (steps % 1 == 0).all())
+
+
+def _going(carry: tuple[Any, Any, Any]) -> Any:
+    return carry[0] < carry[1]
+
+
+def _round(carry: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+    return carry[0] + 1, carry[1], jnp.cos(carry[2])
+
+
+def _compute(rounds: jax.Array) -> jax.Array:
+    """Zero, after a computation of `rounds` rounds that cannot be left out."""
+    start = (jnp.zeros((), jnp.int32), rounds, jnp.full((64,), 0.25, jnp.float32))
+    return jnp.minimum(jnp.sum(jax.lax.while_loop(_going, _round, start)[2]), 0.0)
+
+
+def _rounds_a_second() -> float:
+    """How many rounds of `_compute` a processor makes in a second of its own time.
+
+    Measured in processor time, which other programs on the machine hardly change.
+    """
+    clock = time.process_time if jax.default_backend() == "cpu" else time.perf_counter
+    rounds = 1000
+    jax.block_until_ready(_compute(jnp.int32(rounds)))
+    while True:
+        taken = []
+        for _ in range(3):
+            start = clock()
+            jax.block_until_ready(_compute(jnp.int32(rounds)))
+            taken.append(clock() - start)
+        if min(taken) > 0.01:
+            return rounds / min(taken)
+        rounds *= 4
+
+
+def _compile_seconds() -> float:
+    """Elapsed seconds of compiling a step like that of `computing`."""
+
+    def like(rounds: jax.Array, values: jax.Array) -> tuple[jax.Array, jax.Array]:
+        return values + _compute(rounds), jnp.mean(values)
+
+    start = time.perf_counter()
+    jax.jit(like).lower(jnp.int32(1), jnp.zeros((4,), jnp.float32)).compile()
+    return time.perf_counter() - start
+
+
+def _count_calls(module: ModuleType, function: Callable[[], Any]) -> int:
+    folders = tuple(os.path.dirname(os.path.realpath(m.__file__ or "")) for m in (module, optax))
+    count = 0
+
+    def profile(frame: Any, event: str, _: Any) -> None:
+        nonlocal count
+        count += event == "call" and os.path.realpath(frame.f_code.co_filename).startswith(folders)
+
+    sys.setprofile(profile)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return count

@@ -1,0 +1,357 @@
+"""What students do not see of the tests of jit_benchmark."""
+
+import numpy as np
+
+from grader.checks import array, close, require
+from grader.plugin import item
+from grader.values import make
+from tests import oracles
+from tests.mistakes import jit_benchmark as mistakes
+from tests.timing import follows, settle, takes, timing
+from tests.visible.test_jit_benchmark import (
+    SLACK,
+    require_change,
+    require_speedup,
+    sleeping,
+    trajectory,
+)
+
+ADAM = (1e-2, 0.8, 0.95, 1e-3)
+
+
+def descent(rate):
+    """Makes plain gradient descent in NumPy."""
+    return lambda: lambda g, p: oracles.tree_map(lambda leaf: -rate * leaf, g)
+
+
+def momentum(rate, decay):
+    """Makes gradient descent with momentum in NumPy."""
+
+    def make_update():
+        trace = None
+
+        def update(g, p):
+            nonlocal trace
+            trace = oracles.tree_map(lambda t, l: decay * t + l, trace, g) if trace else g
+            return oracles.tree_map(lambda t: -rate * t, trace)
+
+        return update
+
+    return make_update
+
+
+def clipped(bound, rate):
+    """Makes clipping by the global norm and gradient descent in NumPy."""
+
+    def update(g, p):
+        return oracles.tree_map(lambda leaf: -rate * leaf, oracles.clip_by_global_norm(g, bound))
+
+    return lambda: update
+
+
+def adamw(decay):
+    """Makes Adam with decoupled weight decay in NumPy."""
+
+    def make_update():
+        adam = oracles.Adam(*ADAM)
+
+        def update(g, p):
+            return oracles.tree_map(lambda u, leaf: u - ADAM[0] * decay * leaf, adam.update(g), p)
+
+        return update
+
+    return make_update
+
+
+@item(
+    "Optimizers that need the parameters get them",
+    points=1,
+    hint="What arguments does optimizer.update take?",
+)
+def test_adamw_gets_the_parameters(student, rng):
+    params, x, y, [(change, _, _)] = trajectory(rng, [adamw(0.3)], 3)
+    optimizers = [make("optimizer", "adamw", *ADAM, 0.0, None, 0.3)]
+    [run] = student.run("jit_benchmark.steps_with", optimizers, params, x, y, 3)
+    require_change(run["params"], params, change, "params after optax.adamw", 1e-3)
+
+
+@item(
+    "Each step follows the optimizer that it was made with",
+    points=1,
+    hint="Make two steps with two optimizers. Do they still differ?",
+)
+def test_every_step_has_its_own_optimizer(student, rng):
+    numpy = [descent(0.25), momentum(0.125, 0.9), clipped(0.05, 0.5)]
+    params, x, y, runs = trajectory(rng, numpy, 3)
+    names = ("optax.sgd", "optax.sgd with momentum", "clipping before optax.sgd")
+    optimizers = [
+        make("optimizer", "sgd", 0.25),
+        make("optimizer", "sgd", 0.125, 0.9),
+        make(
+            "chain", make("optimizer", "clip_by_global_norm", 0.05), make("optimizer", "sgd", 0.5)
+        ),
+    ]
+    replies = student.run("jit_benchmark.steps_with", optimizers, params, x, y, 3)
+    for name, reply, (change, losses, _) in zip(names, replies, runs, strict=True):
+        require_change(reply["params"], params, change, f"params after {name}", 1e-3)
+        for index, want in enumerate(losses):
+            loss = array(reply["losses"][index], shape=(), dtype="float32", what="loss")
+            close(loss, want, rtol=1e-4, atol=1e-5, what=f"The loss of step {index + 1}")
+
+
+@item(
+    "There is no jit inside the step either",
+    points=0.5,
+    hint="Which functions does your step call, and is one of them jitted?",
+)
+def test_no_jit_inside_the_step(student, rng):
+    params, x, y = oracles.draw_examples(rng)
+    calls = student.run("jit_benchmark.calls_inside", params, x, y)
+    require(
+        calls["control"] or calls["normal"] >= calls["disabled"],
+        "Some functions run only once, when they are traced: part of the step is under jax.jit.",
+    )
+
+
+@item(
+    "The step works under jit",
+    points=0.5,
+    hint="Under jit values are not known. What does the step do with them besides computing?",
+)
+def test_step_works_under_jit(student, rng):
+    params, x, y, [(change, losses, _)] = trajectory(rng, [momentum(0.125, 0.9)], 3)
+    optimizers = [make("optimizer", "sgd", 0.125, 0.9)]
+    [run] = student.run("jit_benchmark.steps_with", optimizers, params, x, y, 3, jitted=True)
+    require_change(run["params"], params, change, "params after three jitted steps", 1e-3)
+    got = [array(loss, shape=(), dtype="float32", what="loss") for loss in run["losses"]]
+    close(np.array(got), np.array(losses), rtol=1e-4, atol=1e-5, what="The loss of three steps")
+
+
+def settle_steps_as_given(student, rng, check):
+    """Checks a benchmark of steps without cost that count what is done with them."""
+    outputs = {"outputs": ["params", "opt_state", "loss"]}
+    settle(student, "as given", lambda: sleeping(student, rng, outputs, n_steps=7), check)
+
+
+@item(
+    "The steps without jit are calls of train_step itself, with what was given",
+    points=0.5,
+    hint="With what arguments, and under which settings of JAX, is train_step called?",
+)
+def test_eager_steps_are_as_given(student, rng):
+    def check(got):
+        require(
+            got.count("eager") >= 7,
+            f"7 steps without jit were asked for; train_step was called {got.count('eager')} times"
+            " without being traced.",
+        )
+        require(
+            got.count("eager_own") >= 7,
+            "The steps without jit are not made on the batch and from the state that were given.",
+        )
+        require(
+            got.count("unjitted") == 0,
+            "A function that the step itself puts under jit ran without it: JAX's own settings"
+            " were changed (jax.disable_jit).",
+        )
+
+    settle_steps_as_given(student, rng, check)
+
+
+@item(
+    "The jitted steps are calls of one jitted function that returns everything",
+    points=1,
+    hint="What XLA need not return it does not compute; what is in one program is one call.",
+)
+def test_jitted_steps_are_whole_calls(student, rng):
+    def check(got):
+        for output in ("params", "opt_state", "loss"):
+            count = got.count(f"jit_{output}")
+            require(
+                count >= 7,
+                f"7 jitted steps were asked for, but {output} was computed {count} times under"
+                " jit. XLA leaves out what the jitted function does not return.",
+            )
+        require(
+            got.count("jit_own") >= 7,
+            "The jitted steps are not made on the batch and from the state that were given.",
+        )
+        require(
+            got.count("looped") == 0 and got.count("unrolled") == 0,
+            "Many steps were compiled into one program. One call of the jitted function is one"
+            " step.",
+        )
+
+    settle_steps_as_given(student, rng, check)
+
+
+@item(
+    "Nothing of the caller's is changed, deleted or donated",
+    points=0.5,
+    hint="What does donate_argnums do to the arrays of the one who calls?",
+)
+def test_caller_keeps_its_arrays(student, rng):
+    def check(got):
+        require(got.count("eager") > 0 and got.count("traces") > 0, "train_step was not called.")
+        require(
+            not got.changed,
+            "The benchmark changes or deletes arrays that belong to its caller.",
+        )
+
+    settle_steps_as_given(student, rng, check)
+
+
+@item(
+    "100 steps by default, each of them made and measured",
+    points=1,
+    hint="Is every step that the times speak of really made?",
+    seconds=60,
+    timing=True,
+)
+def test_default_is_a_hundred_measured_steps(student, rng):
+    # Uneven costs: no few steps stand for all. Twenty calls in a row cost the same from anywhere.
+    cycle = [0.03, *[0.001] * 19]
+    costs = {"eager": cycle, "jit": cycle, "first_jit": 0.001, "outputs": ["opt_state"]}
+
+    def check(got):
+        total = 5 * sum(cycle)
+        for name, seconds in (("eager", got.eager_seconds), ("jit", got.jit_seconds)):
+            count = got.count("eager" if name == "eager" else "jit_opt_state")
+            require(
+                count >= 100, f"100 steps are the default; the {name} ones were made {count} times."
+            )
+            what, means = f"{name}_seconds", "100 steps of uneven cost"
+            takes(seconds, total - max(cycle), total + 4, what=what, means=means)
+        # compile_seconds: the first call may be one of the steps as well.
+        parts = got.eager_seconds + got.jit_seconds + got.compile_seconds
+        require(
+            parts <= got.wall + 0.01,
+            f"The times add up to {parts:.2f} s, but the whole benchmark took {got.wall:.2f} s.",
+        )
+        require_speedup(got)
+
+    settle(student, "default", lambda: sleeping(student, rng, costs), check)
+
+
+@item(
+    "compile_seconds is never below 0",
+    points=0.5,
+    hint="What if the first call happens to be the fastest?",
+    seconds=60,
+    timing=True,
+)
+def test_compile_seconds_is_not_negative(student, rng):
+    costs = {"first_jit": 0.0, "jit": [0.6], "outputs": ["loss"]}
+
+    def check(got):
+        times = got.first_call_seconds, got.jit_seconds, got.eager_seconds
+        takes(
+            got.compile_seconds,
+            0.0,
+            0.3,
+            what="compile_seconds",
+            means="compiling",
+            mistakes=mistakes.of_compile(*times, 1),
+        )
+        require_speedup(got)
+
+    settle(student, "first is free", lambda: sleeping(student, rng, costs, n_steps=1), check)
+
+
+def computing(student, rng, late, eager, jit, trace=0.0):
+    """The benchmark of one step whose output `late` takes `eager` or `jit` seconds to compute."""
+    params = {"a": np.ones(3, np.float32), "b": {"c": np.ones((2, 2), np.float32)}}
+    x = rng.uniform(size=(4, 3)).astype(np.float32)
+    y = rng.integers(10, size=4).astype(np.int32)
+    seconds = {"eager": eager, "jit": jit, "trace": trace}
+    state = np.zeros(2, np.float32)
+    reply = student.run("jit_benchmark.computing", late, seconds, params, state, x, y)
+    return timing(reply["result"], 1, costs=reply["seconds"], wall=student.seconds)
+
+
+def settle_waiting(student, rng, late, output):
+    """Checks that a step without jit is waited for, whose `late` output is ready last."""
+
+    def check(got):
+        cost = got.costs["eager"]
+        require(
+            got.eager_seconds >= 0.3 * cost,
+            f"eager_seconds is {got.eager_seconds:.3f}, but computing {output} took about"
+            f" {cost:.1f} s: the clock stopped before it was ready.",
+        )
+
+    for attempt in range(2):
+        name = f"waiting for {late} {attempt}"
+        settle(student, name, lambda: computing(student, rng, late, 0.25, 0.0), check)
+
+
+@item(
+    "Without jit the clock waits for all new parameters",
+    points=1,
+    hint="jax.block_until_ready takes a whole pytree. Which one do you give it?",
+    timing=True,
+)
+def test_eager_waits_for_the_parameters(student, rng):
+    settle_waiting(student, rng, "first_params", "one of the new parameters")
+    settle_waiting(student, rng, "last_params", "one of the new parameters")
+
+
+@item(
+    "Without jit the clock waits for the new optimizer state",
+    points=0.5,
+    hint="The parameters may be ready and the optimizer state not yet.",
+    timing=True,
+)
+def test_eager_waits_for_the_state(student, rng):
+    settle_waiting(student, rng, "opt_state", "the new optimizer state")
+
+
+@item(
+    "Without jit the clock waits for the loss",
+    points=0.5,
+    hint="The parameters may be ready and the loss not yet.",
+    timing=True,
+)
+def test_eager_waits_for_the_loss(student, rng):
+    settle_waiting(student, rng, "loss", "the loss")
+
+
+def settle_jitted(student, rng, check):
+    """Checks the benchmark of a jitted step that computes for long."""
+    settle(student, "jitted", lambda: computing(student, rng, "loss", 0.0, 0.5), check)
+
+
+@item(
+    "With jit the clock waits for the steps",
+    points=1,
+    hint="A jitted call returns at once as well.",
+    timing=True,
+)
+def test_jitted_steps_are_waited_for(student, rng):
+    def check(got):
+        cost = got.costs["jit"]
+        require(
+            got.jit_seconds >= 0.3 * cost,
+            f"jit_seconds is {got.jit_seconds:.3f}, but the step computes for about {cost:.1f} s:"
+            " the clock stopped before it was ready.",
+        )
+
+    settle_jitted(student, rng, check)
+
+
+@item(
+    "The first jitted call is waited for",
+    points=0.5,
+    hint="What has the first call done when it returns: compiled, or executed as well?",
+    timing=True,
+)
+def test_first_call_is_waited_for(student, rng):
+    def check(got):
+        cost = got.costs["jit"]
+        require(
+            got.first_call_seconds >= 0.45 * cost,
+            f"first_call_seconds is {got.first_call_seconds:.3f}, but the step computes for about"
+            f" {cost:.1f} s: the clock stopped before it was ready.",
+        )
+
+    settle_jitted(student, rng, check)

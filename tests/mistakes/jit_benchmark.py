@@ -1,0 +1,225 @@
+"""Known misconceptions of the exercise jit_benchmark, and what they lead to.
+
+For a training step: parameters and losses, in NumPy. For a benchmark: seconds, where the true costs
+are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from grader.checks import Mistake
+from tests import oracles
+
+
+def of_update(params: Any, x: np.ndarray, y: np.ndarray, rate: float) -> tuple[Mistake, ...]:
+    """Misconceptions of one step of gradient descent: the change of the parameters."""
+    gradient = oracles.gradient(params, x, y)
+
+    def times(factor: float) -> Any:
+        return oracles.tree_map(lambda g: factor * g, gradient)
+
+    adam = oracles.Adam(1e-3)
+    return (
+        Mistake(
+            "params-not-updated",
+            "they come back as they were. What optax.apply_updates makes must be returned.",
+            times(0.0),
+        ),
+        Mistake(
+            "uphill",
+            "they move uphill. Optax's updates are ready to be added as they are.",
+            times(rate),
+        ),
+        Mistake(
+            "raw-gradient",
+            "the gradient itself was applied. The optimizer decides what becomes of it.",
+            times(-1.0),
+        ),
+        Mistake(
+            "raw-gradient",
+            "the gradient itself was added. The optimizer decides what becomes of it.",
+            times(1.0),
+        ),
+        Mistake(
+            "summed-loss",
+            "the step is as many times too long as the batch is large. Is the loss a mean?",
+            times(-rate * len(y)),
+        ),
+        Mistake(
+            "updated-twice",
+            "the update was applied twice.",
+            times(-2 * rate),
+        ),
+        Mistake(
+            "own-optimizer",
+            "they move as Adam would move them, whatever optimizer was given.",
+            lambda: adam.update(gradient),
+        ),
+    )
+
+
+def of_loss(params: Any, moved: Any, x: np.ndarray, y: np.ndarray) -> tuple[Mistake, ...]:
+    """Misconceptions of the loss that a step from `params` to `moved` returns."""
+    accuracy = oracles.accuracy(params, x, y)
+    return (
+        Mistake(
+            "loss-after-update",
+            "it is the loss after the update. jax.value_and_grad gives the one that belongs to"
+            " the gradient.",
+            oracles.loss(moved, x, y),
+        ),
+        Mistake(
+            "summed-loss",
+            "it is the sum over the batch. mnist_mlp.loss_fn gives the mean.",
+            oracles.loss(params, x, y) * len(y),
+        ),
+        Mistake("accuracy-for-loss", "it is the accuracy; the step returns the loss.", accuracy),
+    )
+
+
+def of_adam(fresh: Callable[[], oracles.Adam], gradients: Sequence[Any]) -> tuple[Mistake, ...]:
+    """Misconceptions of several steps of Adam: the change of the parameters.
+
+    `fresh` makes the optimizer anew, `gradients` are those of the right run.
+    """
+    parts = [fresh().update(gradient) for gradient in gradients]
+    total = oracles.tree_map(lambda *leaves: sum(leaves), *parts)
+    return (
+        Mistake(
+            "state-forgotten",
+            "every step begins with a fresh optimizer state. The state that update returns must"
+            " go on to the next step.",
+            total,
+        ),
+    )
+
+
+def of_eager(n_steps: int, cost: float, warm_up: float | None = None) -> tuple[Mistake, ...]:
+    """Misconceptions of `eager_seconds`: `n_steps` steps cost `cost`, the first call `warm_up`."""
+    general = _of_total("eager_seconds", n_steps, cost)
+    if warm_up is None:
+        return general
+    return (
+        *general,
+        Mistake(
+            "warm-up-counted",
+            "it holds the first call, in which JAX compiles every operation once. Make a call"
+            " before the clock starts.",
+            cost + warm_up,
+        ),
+    )
+
+
+def of_jit(n_steps: int, cost: float, compiling: float | None = None) -> tuple[Mistake, ...]:
+    """Misconceptions of `jit_seconds`: as for `of_eager`, `compiling` being the compilation."""
+    general = _of_total("jit_seconds", n_steps, cost)
+    if compiling is None:
+        return general
+    return (
+        *general,
+        Mistake(
+            "compilation-counted",
+            "it holds the compilation. That happens in the first call: keep it out.",
+            cost + compiling,
+        ),
+    )
+
+
+def of_first_call(step: float, compiling: float, n_steps: int) -> tuple[Mistake, ...]:
+    """Misconceptions of `first_call_seconds`."""
+    return (
+        Mistake(
+            "first-call-not-first",
+            "it is as short as any other step, so it was not the first jitted call: an earlier"
+            " one had compiled already.",
+            step,
+        ),
+        Mistake(
+            "first-call-without-execution",
+            "it holds the compilation but not the execution of the step.",
+            compiling,
+        ),
+        Mistake(
+            "first-call-with-steps",
+            "it holds more steps than the first.",
+            compiling + step * n_steps,
+        ),
+        Mistake(
+            "first-call-with-steps",
+            "it holds more steps than the first.",
+            compiling + step * (n_steps + 1),
+        ),
+        Mistake("milliseconds", "it is not in seconds.", 1000 * (step + compiling)),
+    )
+
+
+def of_compile(first: float, jit: float, eager: float, n_steps: int) -> tuple[Mistake, ...]:
+    """Misconceptions of `compile_seconds`, from the other times as they were reported."""
+    return (
+        Mistake(
+            "step-not-subtracted",
+            "it is all of the first call. That call has also made a step.",
+            first,
+        ),
+        Mistake(
+            "all-steps-subtracted",
+            "all the jitted steps were taken off the first call, which has made one.",
+            max(0.0, first - jit),
+        ),
+        Mistake(
+            "eager-step-subtracted",
+            "a step without jit was taken off. The first call has made a jitted one.",
+            max(0.0, first - eager / n_steps),
+        ),
+        Mistake("negative-compile-time", "it may not be below 0.", first - jit / n_steps),
+        Mistake(
+            "absolute-compile-time",
+            "the difference is below 0 here, and its sign was dropped.",
+            abs(first - jit / n_steps),
+        ),
+        Mistake("milliseconds", "it is not in seconds.", 1000 * (first - jit / n_steps)),
+    )
+
+
+def of_speedup(eager: float, jit: float, first: float, n_steps: int) -> tuple[Mistake, ...]:
+    """Misconceptions of `speedup`, from the times as they were reported."""
+    return (
+        Mistake("speedup-inverted", "it is upside down.", jit / eager),
+        Mistake("speedup-difference", "it is a difference; a ratio is asked for.", eager - jit),
+        Mistake(
+            "speedup-with-compilation",
+            "the compilation was counted among the jitted steps.",
+            eager / (jit + first),
+        ),
+        Mistake(
+            "speedup-against-first-call",
+            "it is the ratio to the first call, which compiles.",
+            eager / n_steps / first,
+        ),
+        Mistake("speedup-percent", "it is in percent.", 100 * eager / jit),
+        *(
+            Mistake("speedup-rounded", "it was rounded.", round(eager / jit, digits))
+            for digits in range(6)
+        ),
+    )
+
+
+def _of_total(name: str, n_steps: int, cost: float) -> tuple[Mistake, ...]:
+    return (
+        Mistake(
+            "average-for-total",
+            f"it is the time of one step. {name} is that of all of them together.",
+            cost / n_steps,
+        ),
+        Mistake(
+            "not-elapsed",
+            "almost no time has passed by it, and the steps were asleep. time.perf_counter shows"
+            " elapsed time, process_time that of the processor alone.",
+            0.0,
+        ),
+        Mistake("milliseconds", "it is not in seconds.", 1000 * cost),
+    )

@@ -1,0 +1,160 @@
+"""Deciding about measured times on a machine that has other things to do.
+
+A step that sleeps cannot be over sooner than it was told, so a time below that is wrong for good. A
+time above it may be the machine's fault: then the benchmark runs again, and only a time that stays
+too long is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from grader.checks import CheckFailed, Mistake, record, scalar
+from grader.student import Student
+
+FIELDS = ("eager_seconds", "jit_seconds", "first_call_seconds", "compile_seconds", "speedup")
+ATTEMPTS = 4
+EARLY = 0.95
+"""The share of a physical minimum that is accepted, for clocks that are set while they run."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What the student's benchmark said of `n_steps` steps, and what is known besides.
+
+    Attributes:
+      costs: what the steps were told to cost, in seconds.
+      counts: what the step says became of it; see the probe.
+      wall: the trusted side's clock for the whole benchmark, seconds.
+      changed: positions of the caller's arguments that were changed.
+    """
+
+    eager_seconds: float
+    jit_seconds: float
+    first_call_seconds: float
+    compile_seconds: float
+    speedup: float
+    n_steps: int
+    costs: Mapping[str, Any] = field(default_factory=dict)
+    counts: Mapping[str, Any] = field(default_factory=dict)
+    wall: float = float("inf")
+    changed: tuple[str, ...] = ()
+
+    def count(self, name: str) -> int:
+        """How often the step says that something happened to it."""
+        value = self.counts.get(name, 0)
+        return value if type(value) is int else 0
+
+
+class TooLong(CheckFailed):
+    """A time is above what it should be: perhaps only now."""
+
+
+def timing(value: Any, n_steps: int, **known: Any) -> Timing:
+    """The `Benchmark` that came back, as numbers.
+
+    Raises:
+      CheckFailed: it is something else, or holds something other than finite numbers.
+    """
+    result = record(value, "Benchmark", FIELDS)
+    numbers = {name: scalar(getattr(result, name), what=name) for name in FIELDS}
+    return Timing(**numbers, n_steps=n_steps, **known)
+
+
+_MEASURED: WeakKeyDictionary[Student, dict[str, Timing]] = WeakKeyDictionary()
+
+
+def settle(
+    student: Student,
+    name: str,
+    measure: Callable[[], Timing],
+    check: Callable[[Timing], None],
+) -> None:
+    """Checks a measurement, and measures again while something took too long.
+
+    Args:
+      name: items that use the same name share a measurement.
+
+    Raises:
+      CheckFailed: the check failed for good, or every time.
+    """
+    measured = _MEASURED.setdefault(student, {})
+    for attempt in range(ATTEMPTS):
+        if attempt or name not in measured:
+            measured[name] = measure()
+        try:
+            check(measured[name])
+        except TooLong:
+            if attempt == ATTEMPTS - 1:
+                raise
+        else:
+            return
+
+
+def takes(
+    seconds: float,
+    at_least: float,
+    at_most: float,
+    *,
+    what: str,
+    means: str,
+    mistakes: Iterable[Mistake] = (),
+) -> None:
+    """Fails unless a time lies between its bounds.
+
+    Args:
+      what: the name of the time.
+      means: what it should be, as the end of a sentence.
+      mistakes: known misconceptions, by the seconds that they lead to.
+
+    Raises:
+      CheckFailed: it is too short.
+      TooLong: it is too long.
+    """
+    if EARLY * at_least <= seconds <= at_most:
+        return
+    mistake = _explanation(seconds, at_least, at_most, mistakes)
+    thought = f" Most likely {mistake.sentence}" if mistake else ""
+    side = "at least" if seconds < at_least else "about"
+    message = f"{what} is {seconds:.3g}, but {means} took {side} {at_least:.2f} s.{thought}"
+    kind = CheckFailed if seconds < at_least else TooLong
+    raise kind(message, mistake.id if mistake else None)
+
+
+def follows(
+    seconds: float,
+    want: float,
+    within: float,
+    *,
+    what: str,
+    means: str,
+    mistakes: Iterable[Mistake] = (),
+) -> None:
+    """Fails unless a time agrees with what follows from other measured times.
+
+    Raises:
+      TooLong: it does not; measured again it may.
+    """
+    if abs(seconds - want) <= within:
+        return
+    matching = [mistake for mistake in mistakes if abs(seconds - mistake.outcome()) < 1e-3]
+    mistake = matching[0] if len({mistake.id for mistake in matching}) == 1 else None
+    thought = f" Most likely {mistake.sentence}" if mistake else ""
+    message = f"{what} is {seconds:.3g}, but {means} is {want:.3g}.{thought}"
+    raise TooLong(message, mistake.id if mistake else None)
+
+
+def _explanation(
+    seconds: float, at_least: float, at_most: float, mistakes: Iterable[Mistake]
+) -> Mistake | None:
+    """The one mistake that leads to about these seconds, if exactly one does."""
+    matching = [
+        mistake
+        for mistake in mistakes
+        if not at_least <= mistake.outcome() <= at_most
+        and mistake.outcome() - 0.03 <= seconds <= 1.1 * mistake.outcome() + 0.08
+    ]
+    return matching[0] if len({mistake.id for mistake in matching}) == 1 else None

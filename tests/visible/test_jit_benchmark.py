@@ -1,0 +1,401 @@
+"""What students see of the tests of jit_benchmark."""
+
+import numpy as np
+import pytest
+
+from grader.checks import array, close, require, same, scalar, tree
+from grader.plugin import Exercise, item
+from grader.values import make
+from tests import oracles
+from tests.mistakes import jit_benchmark as mistakes
+from tests.timing import FIELDS, follows, settle, takes, timing
+
+EXERCISE = Exercise(
+    order=4,
+    title="What jax.jit buys, and what it costs",
+    hints=(
+        "A training step is three lines: loss and gradients in one call, what the optimizer makes"
+        " of the gradients, and the parameters with that added. Write it for one step and leave"
+        " jit to the benchmark.",
+        "Make one call that you do not time, start the clock, make n_steps calls, wait for all that"
+        " they return, stop the clock. What has to be different for the jitted step, so that the"
+        " first call can be told apart from the rest?",
+        "A call of JAX returns before its work is done: look up jax.block_until_ready. And what the"
+        " first jitted call does besides compiling is one step, whose time you know.",
+    ),
+)
+
+SLACK = 0.16
+"""Seconds that a busy machine may add to a whole interval before it is measured again."""
+
+
+def require_change(result, params, want, what, atol=1e-4, known=()):
+    """Compares by how much parameters have moved, each leaf by the largest change in it."""
+    got = tree(result, params, what=what)
+    moved = oracles.tree_map(lambda g, p: g.astype(np.float64) - p, got, params)
+    for layer, name in ((layer, name) for layer in params for name in params[layer]):
+        size = np.max(np.abs(want[layer][name]), initial=0.0) + 1e-3
+        if np.max(np.abs(moved[layer][name] - want[layer][name]), initial=0.0) > atol * size:
+            size = max(np.max(np.abs(leaf)) for leaf in oracles.tree_leaves(want))
+            close(
+                moved, want, rtol=0, atol=atol * size, what=f"The change of {what}", mistakes=known
+            )
+            place = f"The change of {what}['{layer}']['{name}']"
+            close(moved[layer][name], want[layer][name], rtol=0, atol=atol * size, what=place)
+            require(False, f"{place} is not what the optimizer asks for.")
+
+
+def trajectory(rng, optimizers, n_steps):
+    """A network, batches that differ, and what each optimizer makes of them in float64.
+
+    Args:
+      optimizers: functions without arguments; each makes an `update(gradient, params)`.
+
+    Returns:
+      params, x, y (a batch a step), and for each optimizer the final change of the parameters, the
+      losses before each update, and the gradients. No hidden value comes so near to 0 that rounding
+      could flip its ReLU.
+    """
+    while True:
+        params, _, _ = oracles.draw_examples(rng)
+        x = rng.normal(size=(n_steps, 8, 7)).astype(np.float32)
+        y = rng.integers(4, size=(n_steps, 8)).astype(np.int32)
+        runs, clear = [], True
+        for make_update in optimizers:
+            update, at, losses, gradients = make_update(), oracles.float64(params), [], []
+            for images, labels in zip(x, y, strict=True):
+                clear = clear and oracles.clearance(at, images) > 1e-4
+                losses.append(oracles.loss(at, images, labels))
+                gradients.append(oracles.gradient(at, images, labels))
+                at = oracles.apply_updates(at, update(gradients[-1], at))
+            change = oracles.tree_map(lambda a, p: a - p, at, oracles.float64(params))
+            runs.append((change, losses, gradients))
+        if clear:
+            return params, x, y, runs
+
+
+def require_speedup(got):
+    """Compares `speedup` with the ratio of the times beside it."""
+    require(got.jit_seconds > 0, "jit_seconds is 0: was anything measured?")
+    times = got.eager_seconds, got.jit_seconds, got.first_call_seconds
+    known = mistakes.of_speedup(*times, got.n_steps)
+    ratio = got.eager_seconds / got.jit_seconds
+    close(got.speedup, ratio, rtol=1e-4, atol=0, what="speedup", mistakes=known)
+
+
+def sleeping(student, rng, costs, n_steps=None):
+    """The benchmark of a step that sleeps: see `sleeping_step` in the exercise's probes."""
+    params = {"b": np.arange(3, dtype=np.float32), "a": {"w": np.ones((2, 2), np.float32)}}
+    opt_state = (np.full(2, 5, np.float32), np.zeros((), np.float32))
+    x = rng.uniform(size=(4, 3)).astype(np.float32)
+    y = rng.integers(10, size=4).astype(np.int32)
+    free = {"first_eager": 0.0, "eager": [0.0], "trace": 0.0, "first_jit": 0.0, "jit": [0.0]}
+    costs = free | {"outputs": ["params"]} | costs
+    reply = student.run("jit_benchmark.sleeping", costs, params, opt_state, x, y, n_steps)
+    known = {"costs": costs, "counts": reply["counts"]}
+    observed = {"wall": student.seconds, "changed": student.changed}
+    return timing(reply["result"], n_steps or 100, **known, **observed)
+
+
+def settle_three_steps(student, rng, check):
+    """Checks the benchmark of three steps of known cost, which several items share."""
+    scale = rng.uniform(1.0, 1.2)
+    costs = {
+        "first_eager": 0.5 * scale,
+        # Three steps cost the same from whichever of the three the clock starts.
+        "eager": [0.3 * scale, 0.0, 0.1 * scale],
+        "trace": 0.4 * scale,
+        "first_jit": 0.2 * scale,
+        "jit": [0.2 * scale],
+    }
+    settle(student, "three steps", lambda: sleeping(student, rng, costs, n_steps=3), check)
+
+
+@item(
+    "One step of gradient descent changes the parameters as it should",
+    points=1,
+    hint="Print optimizer.update's first result beside the gradients. Which of them is added?",
+)
+def test_step_updates_the_parameters(student, rng):
+    rate = 0.5
+    params, x, y, [(change, _, _)] = trajectory(
+        rng, [lambda: lambda g, p: oracles.tree_map(lambda leaf: -rate * leaf, g)], 1
+    )
+    optimizers = [make("optimizer", "sgd", rate)]
+    [run] = student.run("jit_benchmark.steps_with", optimizers, params, x, y, 1)
+    known = mistakes.of_update(params, x[0], y[0], rate)
+    require_change(run["params"], params, change, "params after optax.sgd", known=known)
+
+
+@item(
+    "The loss is the one before the update",
+    points=1,
+    hint="At which parameters did you compute the loss that you return?",
+)
+def test_loss_is_before_the_update(student, rng):
+    rate = 0.5
+    params, x, y, [(change, losses, _)] = trajectory(
+        rng, [lambda: lambda g, p: oracles.tree_map(lambda leaf: -rate * leaf, g)], 1
+    )
+    optimizers = [make("optimizer", "sgd", rate)]
+    [run] = student.run("jit_benchmark.steps_with", optimizers, params, x, y, 1)
+    loss = array(run["losses"][0], shape=(), dtype="float32", what="loss")
+    moved = oracles.apply_updates(params, change)
+    known = mistakes.of_loss(params, moved, x[0], y[0])
+    close(loss, losses[0], rtol=1e-4, atol=1e-5, what="loss", mistakes=known)
+
+
+@item(
+    "Adam's state goes on from step to step",
+    points=1,
+    hint="optimizer.update returns two things. Where does the second one go?",
+)
+def test_adam_state_is_carried(student, rng):
+    arguments = (1e-2, 0.8, 0.95, 1e-3)
+
+    def fresh():
+        return oracles.Adam(*arguments)
+
+    def adam():
+        optimizer = fresh()
+        return lambda g, p: optimizer.update(g)
+
+    params, x, y, [(change, _, gradients)] = trajectory(rng, [adam], 4)
+    optimizers = [make("optimizer", "adam", *arguments)]
+    [run] = student.run("jit_benchmark.steps_with", optimizers, params, x, y, 4)
+    known = mistakes.of_adam(fresh, gradients)
+    require_change(run["params"], params, change, "params after optax.adam", 1e-3, known)
+
+
+@item(
+    "A step is pure: the same arguments give the same result and stay as they were",
+    points=0.5,
+    hint="Does the step keep or change anything that lives longer than the call?",
+)
+def test_step_is_pure(student, rng):
+    params, x, y = oracles.draw_examples(rng)
+    momentum = make("optimizer", "sgd", 0.125, 0.9)
+    first, second = student.run("jit_benchmark.same_step_twice", momentum, params, x, y)
+    require(not student.changed, "The step changes or deletes what it is given.")
+    for name in params:
+        got, again = (tree(r["params"], params, what="params")[name] for r in (first, second))
+        what = "what a second call with the same arguments gives"
+        same(again, got, what=what)
+        require(
+            np.any(got["w"] != params[name]["w"]),
+            "The step gives the parameters back as they were.",
+        )
+    same(scalar(second["loss"]), scalar(first["loss"]), what="the loss of a second such call")
+
+
+@item(
+    "The step is not jitted: the optimizer is handed arrays",
+    points=1,
+    hint="The benchmark adds jit. What if there is one already?",
+)
+def test_step_is_not_jitted(student, rng):
+    params, x, y = oracles.draw_examples(rng)
+    seen = student.run("jit_benchmark.tracers_seen", params, x, y)
+    require(
+        isinstance(seen, list) and seen == [False, False],
+        "In two calls of the step the optimizer should be asked twice, each time with arrays. "
+        + (
+            "It was handed tracers: the step is under jax.jit already, so that a benchmark would"
+            " compare jit with jit."
+            if isinstance(seen, list) and True in seen
+            else "It was not."
+        ),
+    )
+
+
+@item(
+    "A benchmark gives five numbers that agree with each other",
+    points=1,
+    hint="Return a Benchmark. speedup says how many times as long the steps take without jit.",
+)
+def test_benchmark_agrees_with_itself(student, rng):
+    params, x, y = oracles.draw_examples(rng)
+    step, state, n_steps = make("jit_benchmark.plain_step", 0.125), np.zeros(3, np.float32), 4
+    value = student.benchmark_train_step(step, params, state, x, y, n_steps)
+    got = timing(value, n_steps)
+    for name in FIELDS:
+        require(getattr(got, name) >= 0, f"{name} is below 0.")
+    for name in ("eager_seconds", "jit_seconds", "first_call_seconds", "speedup"):
+        require(getattr(got, name) > 0, f"{name} is 0: was anything measured?")
+    require_speedup(got)
+
+
+@item(
+    "eager_seconds is the elapsed time of all the steps",
+    points=1,
+    hint="Which clock shows the time that passes while a step sleeps, and how many steps pass?",
+    seconds=60,
+    timing=True,
+)
+def test_eager_seconds(student, rng):
+    def check(got):
+        steps, warm_up = sum(got.costs["eager"]), got.costs["first_eager"]
+        takes(
+            got.eager_seconds,
+            steps,
+            steps + warm_up + SLACK,
+            what="eager_seconds",
+            means="3 steps without jit",
+            mistakes=mistakes.of_eager(3, steps),
+        )
+
+    settle_three_steps(student, rng, check)
+
+
+@item(
+    "eager_seconds leaves the warm-up out",
+    points=0.5,
+    hint="What happens in a very first call that no later call has to do again?",
+    seconds=60,
+    timing=True,
+)
+def test_eager_warm_up_is_not_counted(student, rng):
+    def check(got):
+        steps, warm_up = sum(got.costs["eager"]), got.costs["first_eager"]
+        takes(
+            got.eager_seconds,
+            0.5 * steps / 3,
+            steps + SLACK,
+            what="eager_seconds",
+            means="3 steps without jit, after a first one,",
+            mistakes=mistakes.of_eager(3, steps, warm_up),
+        )
+
+    settle_three_steps(student, rng, check)
+
+
+@item(
+    "jit_seconds is the elapsed time of all the jitted steps",
+    points=1,
+    hint="How many calls of the jitted function lie between the two readings of the clock?",
+    seconds=60,
+    timing=True,
+)
+def test_jit_seconds(student, rng):
+    def check(got):
+        steps, compiling = 3 * got.costs["first_jit"], got.costs["trace"]
+        takes(
+            got.jit_seconds,
+            steps,
+            steps + compiling + 3 * SLACK,
+            what="jit_seconds",
+            means="3 steps with jit",
+            mistakes=mistakes.of_jit(3, steps),
+        )
+
+    settle_three_steps(student, rng, check)
+
+
+@item(
+    "jit_seconds leaves the compilation out",
+    points=0.5,
+    hint="When is a jitted function compiled: when jax.jit is called, or later?",
+    seconds=60,
+    timing=True,
+)
+def test_compilation_is_not_in_jit_seconds(student, rng):
+    def check(got):
+        steps, compiling = 3 * got.costs["first_jit"], got.costs["trace"]
+        takes(
+            got.jit_seconds,
+            0.5 * steps / 3,
+            steps + SLACK,
+            what="jit_seconds",
+            means="3 steps with jit, after compiling,",
+            mistakes=mistakes.of_jit(3, steps, compiling),
+        )
+
+    settle_three_steps(student, rng, check)
+
+
+@item(
+    "first_call_seconds holds compilation and execution",
+    points=1,
+    hint="Has anything called or compiled this step under jit before the clock starts?",
+    seconds=60,
+    timing=True,
+)
+def test_first_call_seconds(student, rng):
+    def check(got):
+        step, compiling = got.costs["first_jit"], got.costs["trace"]
+        takes(
+            got.first_call_seconds,
+            compiling + step,
+            # What compiling takes besides the sleep is not known.
+            compiling + 2.9 * step,
+            what="first_call_seconds",
+            means="compiling and one step",
+            mistakes=mistakes.of_first_call(step, compiling, 3),
+        )
+
+    settle_three_steps(student, rng, check)
+
+
+@item(
+    "compile_seconds is the first call less one steady step",
+    points=0.5,
+    hint="A first call compiles and makes one step. What does one step take by now?",
+    seconds=60,
+    timing=True,
+)
+def test_compile_seconds(student, rng):
+    def check(got):
+        times = got.first_call_seconds, got.jit_seconds, got.eager_seconds
+        takes(
+            got.compile_seconds,
+            got.costs["trace"],
+            float("inf"),
+            what="compile_seconds",
+            means="compiling",
+            mistakes=mistakes.of_compile(*times, 3),
+        )
+        follows(
+            got.compile_seconds,
+            max(0.0, got.first_call_seconds - got.jit_seconds / 3),
+            0.5 * got.costs["first_jit"],
+            what="compile_seconds",
+            means="the first call less one jitted step",
+            mistakes=mistakes.of_compile(*times, 3),
+        )
+
+    settle_three_steps(student, rng, check)
+
+
+@item(
+    "Under jit the step is as fast as the lesson's",
+    points=0.5,
+    hint="Does the step loop over examples, or do anything that the update does not need?",
+    seconds=60,
+    timing=True,
+)
+@pytest.mark.benchmark(group="ten training steps")
+def test_jitted_step_is_fast(student, rng, benchmark):
+    params = oracles.random_params(rng, (784, 256, 128, 10))
+    x = rng.uniform(size=(128, 784)).astype(np.float32)
+    y = rng.integers(10, size=128).astype(np.int32)
+    ours, theirs = (
+        student.keep_run("jit_benchmark.ten_steps", which, params, x, y)
+        for which in ("reference", "jitted")
+    )
+
+    def seconds(steps):
+        student.call(steps)
+        return student.seconds
+
+    seconds(ours), seconds(theirs)
+    ratios = []
+    for _ in range(4):
+        ratios += [seconds(theirs) / seconds(ours) for _ in range(5)]
+        if np.median(ratios) < 2:
+            break
+    benchmark.pedantic(student.call, args=(theirs,), rounds=3)
+    require(
+        np.median(ratios) < 4,
+        f"Ten jitted steps take {np.median(ratios):.1f} times as long as the lesson's. What do"
+        " they do that the update does not need?",
+    )
