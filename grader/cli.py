@@ -88,6 +88,18 @@ def grade(
 
 
 @app.command()
+def warm() -> None:
+    """Fill the cache that makes grading quick (`make setup` does)."""
+    from grader.warm import warm
+
+    with (
+        _failing_plainly(),
+        Console().status("Compiling what JAX's operations need", spinner="line"),
+    ):
+        warm()
+
+
+@app.command()
 def stubs(
     check: Annotated[bool, typer.Option("--check", help="Only say which ones differ.")] = False,
 ) -> None:

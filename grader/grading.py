@@ -27,13 +27,15 @@ OnItem = Callable[[GradedTest, ItemResult], None]
 class Grader:
     """Grades submissions one after the other, its zygote staying warm between them."""
 
-    def __init__(self, sandbox: Mode = "auto", preload: Sequence[str] = ()) -> None:
+    def __init__(self, sandbox: Mode = "auto", cache: Path | None = None) -> None:
         """Starts the process that workers are forked from.
+
+        `cache` is a folder for compiled programs that workers may write, for trusted code only.
 
         Raises:
           SandboxUnavailable: `sandbox` asks for more than this machine has.
         """
-        self._launcher = Launcher(choose(sandbox), preload)
+        self._launcher = Launcher(choose(sandbox), cache=cache)
         self.warnings = self._launcher.sandbox.warnings
 
     def grade(

@@ -16,7 +16,7 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -121,9 +121,10 @@ class Launcher:
     The zygote begins to import jax as soon as the launcher is made.
     """
 
-    def __init__(self, sandbox: Sandbox, preload: Sequence[str] = ()) -> None:
+    def __init__(self, sandbox: Sandbox, *, cache: Path | None = None) -> None:
+        """`cache`: a folder of compiled programs that workers write, in place of the common one."""
         self.sandbox = sandbox
-        self._preload = tuple(preload)
+        self._cache = cache
         self._folder = Path(tempfile.mkdtemp(prefix="jaxlings-"))
         self._zygote: _Zygote | None = None
         self._spare: _Cold | None = None
@@ -211,7 +212,7 @@ class Launcher:
         )
         argv = [sys.executable, "-I", "-B", "-c", code, role]
         readable = [ROOT / "grader", cache_folder()]
-        return self.sandbox.command(argv, readable=readable) + ["{fd}", *self._preload]
+        return self.sandbox.command(argv, readable=readable) + ["{fd}"]
 
     def _environment(self) -> dict[str, str]:
         inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
@@ -225,9 +226,10 @@ class Launcher:
             "JAX_ENABLE_X64": "0",
             "JAX_DEFAULT_PRNG_IMPL": "threefry2x32",
             "JAX_DEFAULT_MATMUL_PRECISION": "highest",
-            "JAX_COMPILATION_CACHE_DIR": str(compilation_cache()),
+            "JAX_COMPILATION_CACHE_DIR": str(self._cache or compilation_cache()),
             # Read, never written: a cache that students' processes can write is a way into others.
-            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "1e9",
+            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0" if self._cache else "1e9",
+            "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
             "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
             "TF_CPP_MIN_LOG_LEVEL": "3",
         }

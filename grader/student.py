@@ -68,8 +68,8 @@ class Student:
     Attributes:
       changed: the arguments (positions as text, or names) that the last call changed in place,
         deleted or donated.
-      seconds: elapsed seconds of the last call, by the trusted side's clock; a kept result is waited
-        for.
+      seconds: elapsed seconds of the last call, by the trusted side's clock, until its result
+        (a kept one too) is ready.
     """
 
     def __init__(

@@ -6,6 +6,7 @@ only) is safe and a worker is there in milliseconds. It never sees a submission.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import shutil
@@ -22,20 +23,18 @@ from grader.sandbox import confine
 MAX_MESSAGE = 1 << 16
 
 
-def preload(modules: list[str]) -> None:
-    """Imports what every worker needs, and `modules` besides."""
-    import importlib
-
+def preload() -> None:
+    """Imports what every worker needs."""
     _own_matplotlib_folder()
-    for name in ("jax", "jax.numpy", "optax", "grader.worker", "grader.probes.common", *modules):
+    for name in ("jax", "jax.numpy", "optax", "grader.worker", "grader.probes.common"):
         importlib.import_module(name)
 
 
-def main(control: int, modules: list[str]) -> None:
+def main(control: int) -> None:
     """Serves requests for workers on the socket `control` until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the trusted side to handle
     sock = socket.socket(fileno=control)
-    preload(modules)
+    preload()
     sock.send(b'{"ready": true}')
     while True:
         message, fds, _, _ = socket.recv_fds(sock, MAX_MESSAGE, 2)
@@ -83,9 +82,9 @@ def run_worker(channel: int, output: int, spec: dict[str, Any]) -> None:
         os._exit(70)
 
 
-def cold_worker(channel: int, modules: list[str]) -> None:
+def cold_worker(channel: int) -> None:
     """A worker of its own interpreter: imports first, then waits for its confinement's spec."""
-    preload(modules)
+    preload()
     sock = socket.socket(fileno=channel)
     size = int.from_bytes(sock.recv(4, socket.MSG_WAITALL))
     spec = json.loads(sock.recv(size, socket.MSG_WAITALL))
@@ -118,4 +117,4 @@ def _own_matplotlib_folder() -> None:
 
 
 if __name__ == "__main__":
-    {"zygote": main, "cold": cold_worker}[sys.argv[1]](int(sys.argv[2]), sys.argv[3:])
+    {"zygote": main, "cold": cold_worker}[sys.argv[1]](int(sys.argv[2]))
