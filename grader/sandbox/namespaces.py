@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.sandbox.system import check, libc
+from grader.sandbox.system import check, libc, syscall
 from grader.sandbox.tree import PROC
 
 TMPFS_BYTES = 64 << 20
@@ -16,6 +17,7 @@ SCRATCH = "/mnt"  # where a mount is prepared before it is moved to its place
 _NEW_MOUNTS, _NEW_IPC, _NEW_USER = 0x00020000, 0x08000000, 0x10000000
 _NEW_PIDS, _NEW_NETWORK = 0x20000000, 0x40000000
 _NO_SUID, _NO_DEVICES, _READ_ONLY, _REMOUNT = 2, 4, 1, 32
+_MOUNT_SETATTR, _HERE, _ALL_BELOW = 442, -100, 0x8000
 _BIND, _MOVE, _RECURSIVE, _PRIVATE = 4096, 8192, 16384, 1 << 18
 
 
@@ -31,8 +33,9 @@ def unshare_processes() -> None:
 def enter(readable: Sequence[str], *, scratch: str, network: bool) -> None:
     """Gives this process an empty /tmp of limited size and next to nothing in /proc.
 
-    What is `readable` below /tmp stays visible there. `scratch` is any folder that exists and is
-    not needed later. `network=True` also cuts the network off, for where that has not been done.
+    What is `readable` below /tmp stays visible there, read-only. `scratch` is any folder that
+    exists and is not needed later. `network=True` also cuts the network off, for where that has
+    not been done.
 
     Raises:
       ConfinementError: user namespaces are refused, or a mount is.
@@ -73,6 +76,15 @@ def _bind(path: str, target: str) -> None:
         return
     os.mkdir(target) if os.path.isdir(path) else Path(target).touch()
     _mount(path, target, "", _BIND | _RECURSIVE)
+    wanted = (ctypes.c_uint64 * 4)(_READ_ONLY, 0, 0, 0)
+    arguments = (
+        _HERE,
+        os.fsencode(target),
+        _ALL_BELOW,
+        ctypes.byref(wanted),
+        ctypes.sizeof(wanted),
+    )
+    check(syscall(_MOUNT_SETATTR, *arguments), f"read-only mount on {target}")
 
 
 def _mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:

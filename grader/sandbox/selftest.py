@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.sandbox.attacks import ATTACKS
+from grader.sandbox.system import is_root
 
 if TYPE_CHECKING:
     from grader.sandbox.choice import Sandbox
@@ -43,14 +44,20 @@ class Finding:
     detail: str = ""
 
 
-def start(sandbox: Sandbox) -> str | None:
-    """None when a process can be confined by `sandbox` and works there, else why not."""
-    with tempfile.TemporaryDirectory(prefix="jaxlings-") as folder:
-        try:
-            _try(sandbox, Path(folder), {}, [])
-        except SelfTestError as error:
-            return str(error)
-    return None
+def trouble(sandbox: Sandbox) -> str | None:
+    """Why `sandbox` is not to be relied on: it does not start or, where it should, does not hold.
+
+    None when all is well.
+    """
+    try:
+        if not sandbox.confines:
+            with tempfile.TemporaryDirectory(prefix="jaxlings-") as folder:
+                _try(sandbox, Path(folder), {}, [])
+            return None
+        loose = [finding for finding in self_test(sandbox) if not finding.blocked]
+    except SelfTestError as error:
+        return str(error)
+    return f"{loose[0].name!r} is not blocked: {loose[0].detail}" if loose else None
 
 
 def self_test(sandbox: Sandbox) -> list[Finding]:
@@ -132,4 +139,5 @@ def _targets(folder: Path) -> Iterator[dict[str, Any]]:
             "socket": str(folder / "socket"),
             "abstract": abstract,
             "victim": victim.pid,
+            "root": is_root(),
         }

@@ -7,7 +7,10 @@ import functools
 import os
 import platform
 import sys
+from pathlib import Path
 from typing import Any
+
+NOBODY = 65534  # the user and the group that are nobody's
 
 
 class ConfinementError(Exception):
@@ -46,6 +49,14 @@ def prctl(option: int, *args: Any) -> int:
 def machine() -> str:
     """The architecture, as the tables of this package call it: `x86_64`, `aarch64` or another."""
     return {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine())
+
+
+def is_root() -> bool:
+    """Whether this process is root over other users, and not one who is called 0 in a namespace."""
+    if not on_linux() or os.geteuid() != 0:
+        return False
+    ranges = [line.split() for line in Path("/proc/self/uid_map").read_text().splitlines()]
+    return sum(int(count) for _, _, count in ranges) > NOBODY
 
 
 def on_linux() -> bool:
