@@ -338,3 +338,71 @@ def read_masks(logits: np.ndarray, width1: int) -> Masks | None:
         return None
     keep1 = (codes[:, None] >> np.arange(width1)) % 2 == 1
     return Masks(keep1, keep2, scale, shown)
+
+
+def strongest_lag(zeroed: np.ndarray) -> tuple[int, float]:
+    """How far apart, in flattened order, two elements' fates are most correlated, and how much."""
+    fates = zeroed.reshape(-1).astype(np.float64)
+    fates -= fates.mean()
+    spectrum = np.abs(np.fft.rfft(fates)) ** 2
+    correlation = np.fft.irfft(spectrum, fates.size) / max(float((fates**2).sum()), 1e-12)
+    half = correlation[1 : fates.size // 2 + 1]
+    lag = int(np.abs(half).argmax())
+    return lag + 1, float(half[lag])
+
+
+# For clipping: training on one batch, and images that can be told apart in a gradient
+
+
+class Descent(NamedTuple):
+    """A training run on one batch; each entry belongs to the parameters before that step's update.
+
+    `params` and `losses` and so on have one entry more than there are steps: the last is for the
+    parameters that the run ends with.
+    """
+
+    params: list[dict[str, Any]]
+    losses: np.ndarray
+    gradients: list[dict[str, Any]]
+
+
+def descend(
+    params: Tree,
+    x: np.ndarray,
+    y: np.ndarray,
+    n_steps: int,
+    update: Callable[[int, Tree, Tree], Tree],
+) -> Descent:
+    """Trains for `n_steps`, of which step 1, 2, ... adds `update(step, gradient, params)`."""
+    visited = [float64(params)]
+    gradients = [gradient(params, x, y)]
+    for step in range(1, n_steps + 1):
+        visited.append(apply_updates(visited[-1], update(step, gradients[-1], visited[-1])))
+        gradients.append(gradient(visited[-1], x, y))
+    return Descent(visited, np.array([loss(now, x, y) for now in visited]), gradients)
+
+
+def private_images(
+    rng: np.random.Generator, params: Tree, rows: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """`rows` images of 784 pixels, of which image i alone has pixel i, and their labels.
+
+    So the gradient of a batch shows in row i of the first layer's weights what share image i had in
+    it. Each image's own gradient is large enough to be seen there, and float32 gets it right.
+    """
+    x = np.zeros((rows, 784), np.float32)
+    y = np.zeros(rows, np.int32)
+    bad = np.arange(rows)
+    while len(bad):
+        x[bad, bad] = rng.uniform(0.3, 1.0, size=len(bad))
+        y[bad] = rng.integers(10, size=len(bad))
+        seen = np.abs(private_gradients(params, x, y)).max(axis=1) > 0.02
+        hidden = np.concatenate(pre_activations(params, x)[:-1], axis=1)
+        bad = np.flatnonzero(~(seen & (np.abs(hidden).min(axis=1) > 1e-4)))
+    return x, y
+
+
+def private_gradients(params: Tree, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """`(rows, units)`: the gradient of each private image in its own row of the first layer."""
+    rows = np.arange(len(x))
+    return per_example_gradients(params, x, y)["layer1"]["w"][rows, rows]

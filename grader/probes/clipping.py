@@ -49,7 +49,7 @@ def plain_sgd(learning_rate: float, clip_norm: float | None = None) -> optax.Gra
 
 
 class _Tethered(NamedTuple):
-    count: jax.Array
+    steps: jax.Array
     first: Any
 
 
@@ -61,18 +61,19 @@ def tethered(learning_rate: float, decay: float, tether: float) -> optax.Gradien
     """
 
     def init(params: Any) -> _Tethered:
-        return _Tethered(jnp.zeros((), jnp.int32), params)
+        # Copies, so that a step may donate the parameters and the state alike.
+        return _Tethered(jnp.zeros((), jnp.int32), jax.tree.map(jnp.copy, params))
 
     def update(gradients: Any, state: _Tethered, params: Any = None) -> tuple[Any, _Tethered]:
         if params is None:
             raise ValueError("this optimizer needs params too: update(gradients, state, params)")
-        count = state.count + 1
+        steps = state.steps + 1
 
         def of_leaf(gradient: jax.Array, now: jax.Array, first: jax.Array) -> jax.Array:
-            return -count * learning_rate * (gradient + decay * now + tether * (now - first))
+            return -steps * learning_rate * (gradient + decay * now + tether * (now - first))
 
         updates = jax.tree.map(of_leaf, gradients, params, state.first)
-        return updates, _Tethered(count, state.first)
+        return updates, _Tethered(steps, state.first)
 
     return optax.GradientTransformation(init, update)
 
