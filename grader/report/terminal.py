@@ -74,13 +74,12 @@ def _show_exercise(
 
 def _show_item(item: ItemResult, hint: str, shown: set[str], console: Console) -> None:
     mark, style = _MARKS[item.outcome]
-    line = Text(f"  {mark} ", style=style)
-    line.append(item.title, style="default")
+    line = Text(item.title)
     if item.outcome in _WORDS:
         line.append(f" [{_WORDS[item.outcome]}]", style=style)
     if item.hidden:
         line.append(" (hidden)", style="dim")
-    console.print(_line(line, item.points, item.max_points))
+    console.print(_line(line, item.points, item.max_points, Text(f"  {mark}", style=style)))
     if item.outcome == "passed" or (item.hidden and item.outcome != "ungraded"):
         return
     if item.message in shown:
@@ -125,9 +124,9 @@ def _show_total(report: Report, exercises: Mapping[str, Exercise], console: Cons
     console.print(Text(f"{about}, sandbox: {e['sandbox']}", style="dim"))
 
 
-def _line(left: Text, points: float, maximum: float) -> Table:
-    grid = Table.grid(expand=True, padding=(0, 1))
+def _line(text: Text, points: float, maximum: float, mark: Text | None = None) -> Table:
+    grid = Table.grid(*([""] if mark else []), expand=True, padding=(0, 1))
     grid.add_column(ratio=1)
     grid.add_column(justify="right", no_wrap=True)
-    grid.add_row(left, Text(f"{number(points)} / {number(maximum)}"))
+    grid.add_row(*([mark] if mark else []), text, Text(f"{number(points)} / {number(maximum)}"))
     return grid
