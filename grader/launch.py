@@ -6,6 +6,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import secrets
 import select
 import shutil
 import signal
@@ -86,8 +87,10 @@ class WorkerProcess:
           WorkerTimeout: no whole reply by `deadline` (on `time.monotonic`'s clock).
           WorkerCrashed: the process ended. WorkerGarbled: the reply is malformed.
         """
+        # Unguessable, so that no reply can be written before its request was made.
+        number = secrets.randbits(63)
         try:
-            self._channel.send(message, deadline)
+            self._channel.send({**message, "id": number}, deadline)
             reply = self._channel.receive(deadline)
         except Timeout:
             self.close()
@@ -97,9 +100,9 @@ class WorkerProcess:
         except ProtocolError as error:
             self.close()
             raise WorkerGarbled(str(error)) from None
-        if not isinstance(reply, dict):
+        if not isinstance(reply, dict) or reply.get("id") != number:
             self.close()
-            raise WorkerGarbled("the reply is not a message of the worker")
+            raise WorkerGarbled("the reply is not the worker's answer to this call")
         return reply
 
     def output(self) -> str:
@@ -133,7 +136,7 @@ class Launcher:
         self._temporary = Path("/tmp") if private else self._directory()
         self.mode = "forked" if sandbox.forks and _can_fork() else "cold"
         if self.mode == "forked":
-            self._zygote = _Zygote(self._command("zygote"), self._environment())
+            self._zygote = _Zygote(self._command("zygote"), self._environment(), not private)
         else:
             self._spare = self._cold()
 
@@ -249,7 +252,8 @@ class _UnsafeFork(Exception):
 class _Zygote:
     """The trusted side of the process that workers are forked from."""
 
-    def __init__(self, command: list[str], environment: dict[str, str]) -> None:
+    def __init__(self, command: list[str], environment: dict[str, str], same_pids: bool) -> None:
+        self._same_pids = same_pids
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._errors = tempfile.TemporaryFile()
         self._lock = threading.Lock()
@@ -264,7 +268,7 @@ class _Zygote:
             answer, fds = self._receive(1)
             if "error" in answer:
                 raise _UnsafeFork(answer["error"])
-            return _Forked(self, answer["pid"], fds[0])
+            return _Forked(self, answer["pid"], fds[0], self._same_pids)
 
     def status(self, pid: int) -> int:
         with self._lock:
@@ -297,8 +301,10 @@ class _Zygote:
 class _Forked(_Ending):
     """A worker forked from the zygote: killed by descriptor, reaped by the zygote."""
 
-    def __init__(self, zygote: _Zygote, pid: int, pidfd: int) -> None:
+    def __init__(self, zygote: _Zygote, pid: int, pidfd: int, same_pids: bool) -> None:
+        """`same_pids`: whether the zygote calls processes by the numbers that this side does."""
         self._zygote, self._pid, self._pidfd = zygote, pid, pidfd
+        self._same_pids = same_pids
         self._status: int | None = None
 
     def end(self) -> int:
@@ -307,8 +313,9 @@ class _Forked(_Ending):
             select.select([self._pidfd], [], [], 0.2)
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._pid, signal.SIGKILL)
+            if self._same_pids:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._pid, signal.SIGKILL)
             self._status = self._zygote.status(self._pid)
             os.close(self._pidfd)
         return self._status

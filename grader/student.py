@@ -11,6 +11,7 @@ from grader.launch import WorkerCrashed, WorkerGarbled, WorkerTimeout
 from grader.report.model import Outcome
 from grader.values import Transform
 from grader.wire import Ref
+from grader.worker import MAX_FRAMES, MAX_TEXT
 
 
 class StudentFault(Exception):
@@ -232,8 +233,6 @@ class Student:
             raise StudentFault("error", f"What came back {while_} is no value: {fault}.") from None
         if "error" in reply:
             raise _raised(reply["error"], call or f"import {self._module}")
-        if "grader_error" in reply:
-            raise RuntimeError(f"the worker refused a request: {reply['grader_error']}")
         return reply
 
 
@@ -262,17 +261,20 @@ def _raised(error: Any, call: str) -> StudentRaised:
     """The worker's description of an exception, believed only as far as its types go."""
     described = error if isinstance(error, dict) else {}
 
-    def text(name: str) -> str:
-        value = described.get(name)
-        return value if isinstance(value, str) else ""
-
     def items(name: str) -> Sequence[Any]:
         value = described.get(name)
-        return value if isinstance(value, list | tuple) else ()
+        return value[-MAX_FRAMES:] if isinstance(value, list | tuple) else ()
 
+    name, text = described.get("type"), described.get("message")
     frames = [
-        Frame(str(f[0]), int(f[1]), str(f[2]), str(f[3]))
+        Frame(f[0][:100], f[1], f[2][:100], f[3][:200])
         for f in items("frames")
-        if isinstance(f, list | tuple) and len(f) == 4 and isinstance(f[1], int)
+        if isinstance(f, list | tuple) and list(map(type, f)) == [str, int, str, str]
     ]
-    return StudentRaised(text("type") or "Exception", text("message"), frames, items("bases"), call)
+    return StudentRaised(
+        name if isinstance(name, str) and name.isidentifier() else "Exception",
+        text[:MAX_TEXT] if isinstance(text, str) else "",
+        frames,
+        [base for base in items("bases") if isinstance(base, str)],
+        call,
+    )

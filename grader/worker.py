@@ -36,13 +36,14 @@ class Worker:
         """Answers on `channel` until the other end closes it."""
         with contextlib.suppress(Disconnected):
             while True:
-                reply = self.reply(channel.receive())
+                request = channel.receive()
+                reply = {"id": request["id"]}
                 try:
-                    channel.send(reply)
+                    channel.send(reply | self.reply(request))
                 except Disconnected:
                     raise
                 except ProtocolError as error:  # too large, too deep: raised before a byte was sent
-                    channel.send({"error": self._describe(error)})
+                    channel.send(reply | {"error": self._describe(error)})
 
     def reply(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Does what `request` asks; whatever the student's code raises becomes the reply."""
@@ -58,7 +59,7 @@ class Worker:
                 case "environment":
                     return {"value": environment()}
                 case other:
-                    return {"grader_error": f"no such request: {other}"}
+                    raise ValueError(f"no such request: {other}")
         except (
             BaseException
         ) as error:  # SystemExit and KeyboardInterrupt too: a verdict, not an end

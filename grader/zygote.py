@@ -25,7 +25,6 @@ MAX_MESSAGE = 1 << 16
 
 def preload() -> None:
     """Imports what every worker needs."""
-    _own_matplotlib_folder()
     for name in ("jax", "jax.numpy", "optax", "grader.worker", "grader.probes.common"):
         importlib.import_module(name)
 
@@ -70,6 +69,7 @@ def run_worker(channel: int, output: int, spec: dict[str, Any]) -> None:
             os.close(fd)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         confine.apply(spec, keep={channel})
+        _own_matplotlib_folder()
         from grader.wire import Channel
         from grader.worker import Worker, as_numpy
 
