@@ -30,11 +30,12 @@ $(READY): requirements.lock pyproject.toml
 		{ echo "jaxlings needs Python 3.11 or later: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || \
 		{ echo "Python lacks its venv module: sudo apt-get install python3-venv" >&2; exit 1; }
-	@echo "Setting up $(VENV), once (about a minute)"
+	@echo "Setting up $(VENV), once (two or three minutes)"
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock || \
 		{ echo "The packages could not be installed. Is there a network? Then try again: make setup" >&2; exit 1; }
 	@$(RUN) -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation -e .
+	@$(GRADER) warm || echo "Grading works all the same, only more slowly." >&2
 	@touch $@
 
 grade: $(READY) ## Grade your work; X=dropout for one exercise, DIR=path for another folder

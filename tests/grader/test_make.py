@@ -82,6 +82,7 @@ def test_setting_up_installs_the_lock_and_then_is_skipped(folder):
     installs = [call for call in folder.calls() if "<install>" in call]
     assert "<--require-hashes><-r><requirements.lock>" in installs[0]
     assert installs[1].endswith("<-e><.>")
+    assert folder.calls()[-1] == "<-m><grader><warm>"
     again = folder.make("setup")
     assert again.returncode == 0
     assert folder.calls() == []
@@ -110,11 +111,17 @@ def test_a_python_that_will_not_do_is_one_line_with_the_next_step(folder, part, 
     assert not (folder.path / ".venv").exists()
 
 
+def test_a_cache_that_cannot_be_filled_does_not_stop_a_setup(folder):
+    folder.fail("<warm>")
+    assert folder.make("grade").returncode == 0
+    assert folder.calls()[-1] == "<-m><grader><grade>"
+
+
 @pytest.mark.parametrize("part", ["<--require-hashes>", "<-e>"])
 def test_a_setup_that_was_cut_short_is_made_again(folder, part):
     folder.fail(part)
     assert folder.make("grade").returncode != 0
-    assert not any("<grader>" in call for call in folder.calls())
+    assert not any("<grade>" in call for call in folder.calls())
     folder.fail("")
     assert folder.make("grade").returncode == 0
     assert any("<install>" in call for call in folder.calls())
