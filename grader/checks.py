@@ -218,8 +218,10 @@ def _compare(got: Any, want: Any, rtol: float, atol: float, what: str) -> tuple[
         parts = [_compare(got[k], want[k], rtol, atol, f"{what}['{k}']") for k in want]
         wrong, total = sum(part[0] for part in parts), sum(part[1] for part in parts)
         return wrong, total, max((part[2] for part in parts), default=0.0)
+    if not isinstance(got, np.ndarray | np.generic | int | float):
+        fail(f"{what} should be numbers, but it is {described(got)}.")
     have, need = np.asarray(got), np.asarray(want)
-    if have.dtype == object or have.shape != need.shape:
+    if have.shape != need.shape:
         fail(f"{what} has shape {have.shape}; expected {need.shape}.")
     kind = np.complex128 if "c" in (have.dtype.kind, need.dtype.kind) else np.float64
     have, need = have.astype(kind), need.astype(kind)

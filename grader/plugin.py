@@ -21,6 +21,7 @@ from grader.checks import CheckFailed
 from grader.exercises import ROOT, Exercise, GradedTest, Item
 from grader.ingest import Submission, ingest
 from grader.launch import GraderError, Launcher, WorkerProcess, deadline_in
+from grader.report.clean import clean
 from grader.report.model import KNOWN_MISTAKE, ItemResult, Outcome
 from grader.student import Connection, Student, StudentFault
 
@@ -30,6 +31,7 @@ __all__ = ["Exercise", "Item", "Run", "item"]
 EXERCISE_SECONDS = 120.0
 SECONDS_AFTER_TIMEOUT = 10.0
 MAX_STRETCH = 6.0
+MAX_DETAIL_LINES = 120
 HIDDEN_MESSAGE = "A hidden test did not pass."
 
 Test = TypeVar("Test", bound=Callable[..., None])
@@ -120,8 +122,8 @@ class Run:
             points=test.item.points if outcome == "passed" else 0.0,
             max_points=test.item.points,
             outcome=outcome,
-            message=message,
-            detail=detail,
+            message=clean(message),
+            detail=clean(detail, MAX_DETAIL_LINES),
         )
         self.results.setdefault(test.exercise, []).append(result)
         if self._on_item:

@@ -92,9 +92,10 @@ def _show_item(item: ItemResult, hint: str, shown: set[str], console: Console) -
 def _show_message(item: ItemResult, hint: str, console: Console) -> None:
     text = Text(clean(item.message, _MESSAGE_LINES))
     own = [line.strip() for line in item.detail.splitlines() if line.startswith("  ")]
-    if item.outcome == "error" and own:
+    written = "NotImplementedError" not in item.detail
+    if item.outcome == "error" and own and written:
         text.append(f"\n{clean(own[-1])}", style="dim")  # the innermost line of the student's own
-    if hint and item.outcome in ("failed", "error"):
+    if hint and item.outcome in ("failed", "error") and written:
         text.append(f"\n→ {hint}", style="cyan")
     console.print(Padding(text, (0, 0, 0, 4), expand=False))
 
