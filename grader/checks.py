@@ -227,8 +227,9 @@ def _compare(got: Any, want: Any, rtol: float, atol: float, what: str) -> tuple[
     have, need = have.astype(kind), need.astype(kind)
     with np.errstate(invalid="ignore", over="ignore"):
         error = np.where(have == need, 0.0, np.abs(have - need))
-    error = np.where(np.isnan(have) & np.isnan(need), 0.0, error)
-    off = ~(error <= atol + rtol * np.abs(need))
+        error = np.where(np.isnan(have) & np.isnan(need), 0.0, error)
+        near = np.isfinite(error) & (error <= atol + rtol * np.abs(need))
+    off = ~(near | (error == 0.0))
     size = float(np.max(np.abs(need), initial=0.0)) or 1.0
     return int(off.sum()), off.size, float(np.max(np.where(off, error, 0.0), initial=0.0)) / size
 
