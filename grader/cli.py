@@ -88,6 +88,52 @@ def grade(
 
 
 @app.command()
+def batch(
+    submitted: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SUBMITTED_DIR", help="A folder or zip a student, or an LMS bulk download."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="Journal, results, feedback and summaries go here.")],
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Submissions at a time (one a core, one on a GPU).")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Grade on a Dask cluster: its ADDRESS, or slurm.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with what is in --out.")] = False,
+    best: Annotated[
+        bool, typer.Option("--best", help="Of several submissions, the best counts.")
+    ] = False,
+    sandbox: SandboxOption = SandboxMode.required,
+) -> None:
+    """Grade everybody. Exit status: 0 every submission has a verdict, 2 some could not be graded."""
+    from grader.batch import progress
+    from grader.batch.run import BatchError, run
+
+    notes = Console(stderr=True)
+    try:
+        with progress.TerminalWatcher(notes) as watcher:
+            lines = run(
+                submitted,
+                out,
+                workers=workers,
+                scheduler=scheduler,
+                resume=resume,
+                sandbox=sandbox.value,
+                which="best" if best else "latest",
+                watcher=watcher,
+            )
+    except BatchError as error:
+        _fail(str(error))
+    except KeyboardInterrupt:
+        _fail(f"interrupted; go on with: batch {submitted} --out {out} --resume")
+    progress.show(lines, Console())
+    raise typer.Exit(0 if all(line.graded for line in lines) else 2)
+
+
+@app.command()
 def warm() -> None:
     """Fill the cache that makes grading quick (`make setup` does)."""
     from grader.warm import warm

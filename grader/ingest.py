@@ -1,8 +1,8 @@
 """Read a submission: a folder or a zip goes in, the bytes of the modules asked for come out.
 
-Only ``NAME.py`` for the names asked for is ever read; nothing is unpacked to disk, no link is
+Only `NAME.py` for the names asked for is ever read; nothing is unpacked to disk, no link is
 followed, and every size is capped while reading, whatever a header says. A student's mistake (a
-link, a huge file, two files of one name) costs that module, and says why; :class:`IngestError` is
+link, a huge file, two files of one name) costs that module, and says why; `IngestError` is
 for a submission of which nothing can be read.
 """
 
@@ -63,7 +63,7 @@ class Refused(Exception):
 class Submission:
     """What was handed in, as bytes.
 
-    A module that was asked for is in ``modules`` (its source), or in ``problems`` (why it was
+    A module that was asked for is in `modules` (its source), or in `problems` (why it was
     refused), or in neither: missing.
     """
 
@@ -77,8 +77,8 @@ class Submission:
 class File:
     """A file of a submission that has not been read yet.
 
-    ``read(limit)`` returns its bytes, never more than ``limit``, or raises :class:`Refused`.
-    ``outside`` marks a name that led out of its zip: only what is left of it is in ``path``.
+    `read(limit)` returns its bytes, never more than `limit`, or raises `Refused`.
+    `outside` marks a name that led out of its zip: only what is left of it is in `path`.
     """
 
     path: PurePosixPath
@@ -87,13 +87,13 @@ class File:
 
 
 def ingest(path: Path, names: Collection[str]) -> Submission:
-    """Read the modules ``names`` of the submission at ``path``, a folder or a zip.
+    """Read the modules `names` of the submission at `path`, a folder or a zip.
 
-    The modules lie at the top, or in ``exercises/`` or another folder below, or in a single zip
+    The modules lie at the top, or in `exercises/` or another folder below, or in a single zip
     within.
 
     Raises:
-        IngestError: ``path`` is neither, or cannot be read at all.
+        IngestError: `path` is neither, or cannot be read at all.
     """
     path = Path(path)
     try:
@@ -123,7 +123,7 @@ def ingest(path: Path, names: Collection[str]) -> Submission:
 
 
 def from_folder(path: Path, names: Collection[str], *, name: str) -> Submission:
-    """Read a submission from a folder, or raise :class:`IngestError` if it cannot be listed."""
+    """Read a submission from a folder, or raise `IngestError` if it cannot be listed."""
     notes: list[str] = []
     wanted = {f"{module}.py" for module in names}
     seen: list[File] = []
@@ -135,7 +135,7 @@ def from_folder(path: Path, names: Collection[str], *, name: str) -> Submission:
 
 
 def from_zip(stream: io.BufferedIOBase, names: Collection[str], *, name: str) -> Submission:
-    """Read a submission from an open zip, or raise :class:`Refused` if it cannot be read."""
+    """Read a submission from an open zip, or raise `Refused` if it cannot be read."""
     with open_zip(stream) as archive:
         return select(zip_files(archive), names, name=name)
 
@@ -148,9 +148,9 @@ def select(
     notes: Iterable[str] = (),
     nested: bool = True,
 ) -> Submission:
-    """Choose the folder that holds the modules among ``files`` and read them.
+    """Choose the folder that holds the modules among `files` and read them.
 
-    Where there are no modules but one zip, that zip is the submission, unless ``nested`` is false.
+    Where there are no modules but one zip, that zip is the submission, unless `nested` is false.
     """
     files = [file for file in files if not _is_clutter(file.path)]
     wanted = {f"{module}.py": module for module in names}
@@ -200,7 +200,7 @@ def select(
 
 
 def read_module(file: File) -> bytes:
-    """The bytes of a module, or :class:`Refused`."""
+    """The bytes of a module, or `Refused`."""
     return _capped(file, MODULE_BYTES)
 
 
@@ -223,7 +223,7 @@ def _inner_zip(file: File, names: Collection[str], name: str) -> Submission:
 def _folder_of_modules(
     files: list[File], wanted: Mapping[str, str]
 ) -> tuple[PurePosixPath | None, list[File]]:
-    """The shallowest folder with modules (``exercises`` first), and the modules elsewhere."""
+    """The shallowest folder with modules (`exercises` first), and the modules elsewhere."""
     modules = [
         file
         for file in files
@@ -263,7 +263,7 @@ def _levels(root: Path, notes: list[str]) -> Iterator[list[File]]:
                         if entry.is_symlink() and entry.is_dir():
                             notes.append(f"{printable(path)} was ignored: it is a link to a folder")
                         elif not entry.is_dir(follow_symlinks=False):
-                            files.append(File(path, _FolderReader(root, path)))
+                            files.append(folder_file(root, path))
                         elif not _is_clutter(path):
                             deeper.append(path)
             except OSError as error:
@@ -279,9 +279,14 @@ def _levels(root: Path, notes: list[str]) -> Iterator[list[File]]:
         folders = sorted(deeper)
 
 
+def folder_file(root: Path, path: PurePosixPath) -> File:
+    """The file at `path` below the folder `root`, not opened yet."""
+    return File(path, _FolderReader(root, path))
+
+
 @dataclass(frozen=True)
 class _FolderReader:
-    """Reads one regular file below ``root``: no link on the way, no waiting on a pipe."""
+    """Reads one regular file below `root`: no link on the way, no waiting on a pipe."""
 
     root: Path
     path: PurePosixPath
@@ -320,7 +325,7 @@ class _FolderReader:
 
 
 def open_zip(stream: io.BufferedIOBase) -> zipfile.ZipFile:
-    """Open a zip whose table of contents is of a sane size. Raises :class:`Refused`."""
+    """Open a zip whose table of contents is of a sane size. Raises `Refused`."""
     try:
         archive = zipfile.ZipFile(_ThriftyStream(stream))
     except _BROKEN_ZIP as error:
