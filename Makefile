@@ -41,6 +41,11 @@ $(READY): requirements.lock pyproject.toml
 grade: $(READY) ## Grade your work; X=dropout for one exercise, DIR=path for another folder
 	@$(GRADER) grade $(FOLDER) $(CHOSEN) $(ARGS)
 
+bench: $(READY) ## Time your jitted step beside the lesson's, and the last run; DIR=path
+	@$(RUN) -m pytest benchmarks $(if $(DIR),--submission "$(DIR)") --quiet \
+		--benchmark-storage=build/benchmarks --benchmark-autosave --benchmark-compare \
+		--benchmark-columns=median,iqr,rounds --benchmark-sort=name $(ARGS)
+
 data: $(READY) ## Download all 70,000 digits (5,000 are here already)
 	@$(RUN) exercises/mnist_mlp.py --download
 

@@ -143,6 +143,12 @@ def test_a_setup_that_was_cut_short_is_made_again(folder, part):
         (["test"], "<-m><pytest>"),
         (["test", "ARGS=-k kit"], "<-m><pytest><-k><kit>"),
         (["stubs"], "<-m><grader><stubs>"),
+        (
+            ["bench", "DIR=../my work"],
+            "<-m><pytest><benchmarks><--submission><../my work><--quiet>"
+            "<--benchmark-storage=build/benchmarks><--benchmark-autosave><--benchmark-compare>"
+            "<--benchmark-columns=median,iqr,rounds><--benchmark-sort=name>",
+        ),
     ],
 )
 def test_targets_are_one_call_with_what_was_passed_through(ready, arguments, call):

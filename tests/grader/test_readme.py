@@ -22,6 +22,7 @@ RUN_HERE = {
     "make grade X=dropout": (2, r"\b0 of 20\b"),
     "make grade X=dropout DIR=../elsewhere": (2, r"elsewhere"),
     "make grade DIR=solutions": (0, r"\b96 of 96\b"),
+    "make bench": (2, r"ten training steps"),
     ".venv/bin/python -m grader grade solutions --json build/result.json": (0, r"\b96 of 96\b"),
     ".venv/bin/python exercises/dropout.py": (1, r"compare_dropout is not written yet"),
     ".venv/bin/python -m pytest tests/visible": (1, r"\d+ failed"),
