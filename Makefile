@@ -17,7 +17,7 @@ FOLDER = $(if $(DIR),"$(DIR)")
 CHOSEN = $(foreach name,$(X),-x $(name))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup grade bench data test verify lint stubs format lock clean
+.PHONY: help setup grade bench data test verify lint format stubs lock clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
