@@ -108,7 +108,7 @@ def batch(
     ] = False,
     sandbox: SandboxOption = SandboxMode.required,
 ) -> None:
-    """Grade everybody. Exit status: 0 every submission has a verdict, 2 some could not be graded."""
+    """Grade everybody. Exit status: 0 all submissions have a verdict, 2 some could not be graded."""
     from grader.batch import progress
     from grader.batch.run import BatchError, run
 

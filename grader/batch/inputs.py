@@ -41,7 +41,7 @@ from grader.ingest import (
     zip_files,
 )
 
-_MOODLE = re.compile(r"(?P<student>.+?_\d+)_assignsubmission_(?:file|onlinetext)_?(?P<file>.*)")
+_MOODLE = re.compile(r"(?P<student>.+?_\d+)_assignsubmission_file_?(?P<file>.*)")
 _BLACKBOARD = re.compile(
     r".+?_(?P<student>[^_]+)_attempt_(?P<when>\d{4}(?:-\d{2}){5})(?:_(?P<file>.+)|\.txt)"
 )
@@ -269,7 +269,8 @@ def _is_lms(path: PurePosixPath) -> bool:
 
 
 def _is_hidden(name: str) -> bool:
-    return name.startswith((".", "__"))
+    """Whether it is no submission and worth no word."""
+    return name.startswith((".", "__")) or "_assignsubmission_onlinetext" in name
 
 
 def _without_wrapper(files: list[File], modules: Collection[str]) -> list[File]:

@@ -14,7 +14,7 @@ from grader import exercises as course
 from grader.batch import charts
 from grader.batch.journal import Marks
 from grader.report.clean import clean
-from grader.report.model import ItemResult
+from grader.report.model import KNOWN_MISTAKE, ItemResult
 
 _COMMON = 3
 _SLOWEST = 10
@@ -106,11 +106,17 @@ class Summary:
 
 def _count(item: ItemResult, count: ItemCount) -> None:
     count.outcomes[item.outcome] += 1
-    if item.outcome not in ("passed", "ungraded"):
-        # What was wrong on a hidden item is told to the instructor only.
-        text = item.detail if item.hidden else item.message
-        first = clean(text, 1).splitlines()[:1]
-        count.messages[_NUMBER.sub("…", first[0])[:200] if first else item.outcome] += 1
+    if item.outcome in ("passed", "ungraded"):
+        return
+    # What was wrong on a hidden item stands in the detail, which students do not see.
+    text = (item.detail if item.hidden else item.message) or item.outcome
+    what = _NUMBER.sub("…", clean(text).splitlines()[0])
+    known = [
+        line.removeprefix(KNOWN_MISTAKE)
+        for line in item.detail.splitlines()
+        if line.startswith(KNOWN_MISTAKE)
+    ]
+    count.messages[f"{known[0]}: {what}" if known else what] += 1
 
 
 def _about(environment: Mapping[str, str]) -> list[str]:
