@@ -194,7 +194,7 @@ def verify_zoo(
 
 
 @functools.cache
-def _grader() -> Grader:
+def shared_grader() -> Grader:
     """This process's grader, closed when the process ends."""
     grader = Grader("auto")
     atexit.register(grader.close)
@@ -203,5 +203,5 @@ def _grader() -> Grader:
 
 def _grade_specimen(specimen: Specimen) -> Finding:
     submission = Submission(specimen.path.stem, {specimen.exercise: specimen.path.read_bytes()})
-    report = _grader().grade(submission, exercises=[specimen.exercise])
+    report = shared_grader().grade(submission, exercises=[specimen.exercise])
     return judge(specimen, report)
