@@ -48,6 +48,11 @@ class Timing:
         value = self.counts.get(name, 0)
         return value if type(value) is int else 0
 
+    def seconds(self, name: str) -> float:
+        """A time that the step says to have seen."""
+        value = self.counts.get(name, 0.0)
+        return value if type(value) is float else 0.0
+
 
 class TooLong(CheckFailed):
     """A time is above what it should be: perhaps only now."""
@@ -60,8 +65,8 @@ def timing(value: Any, n_steps: int, **known: Any) -> Timing:
       CheckFailed: it is something else, or holds something other than finite numbers.
     """
     result = record(value, "Benchmark", FIELDS)
-    numbers = {name: scalar(getattr(result, name), what=name) for name in FIELDS}
-    return Timing(**numbers, n_steps=n_steps, **known)
+    numbers = (scalar(getattr(result, name), what=name) for name in FIELDS)
+    return Timing(*numbers, n_steps, **known)
 
 
 _MEASURED: WeakKeyDictionary[Student, dict[str, Timing]] = WeakKeyDictionary()

@@ -6,16 +6,18 @@ it. The counts are this process's own story; times are checked on the trusted si
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import sys
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 import jax
+import jax.extend.core
 import jax.numpy as jnp
 import numpy as np
 import optax
@@ -44,7 +46,7 @@ def sleeping(
     Returns:
       `result`: what the student's function returned; `counts`: what `sleeping_step` counted.
     """
-    counts: Counter[str] = Counter()
+    counts: defaultdict[str, float] = defaultdict(int)
     step = sleeping_step(costs, counts, params, opt_state, x, y)
     args = () if n_steps is None else (n_steps,)
     result = module.benchmark_train_step(step, params, opt_state, x, y, *args)
@@ -52,7 +54,12 @@ def sleeping(
 
 
 def sleeping_step(
-    costs: dict[str, Any], counts: Counter[str], params: Any, opt_state: Any, x: Any, y: Any
+    costs: dict[str, Any],
+    counts: defaultdict[str, float],
+    params: Any,
+    opt_state: Any,
+    x: Any,
+    y: Any,
 ) -> Step:
     """A step whose cost is known, and who counts what is done with it.
 
@@ -66,6 +73,8 @@ def sleeping_step(
         `outputs`: which outputs of the traced step need its execution to be counted; the first of
         them is the one that sleeps.
       counts: gets
+        `first_call`: seconds from the last tracing to the end of the execution that follows, the
+        longest such time;
         `eager`: calls that were not traced; `traces`: those that were;
         `eager_own`, `jit_own`: calls and executions on the given batch, from a state that is the
         given one or was reached from it by steps;
@@ -76,6 +85,7 @@ def sleeping_step(
     eager, jitted = itertools.cycle(costs["eager"]), itertools.cycle(costs["jit"])
     marks = _marks(params, opt_state, x, y)
     traces: list[Any] = []
+    began: float | None = None
 
     def plus_one(tree: Any) -> Any:
         if not _traced(tree):
@@ -84,18 +94,24 @@ def sleeping_step(
 
     inner = jax.jit(plus_one)
 
-    def executed(output: str) -> Callable[[np.ndarray], np.ndarray]:
-        def record(seen: Any) -> np.ndarray:
+    def executed(output: str) -> Callable[[Any], np.float32]:
+        def record(seen: Any) -> np.float32:
+            nonlocal began
             counts[f"jit_{output}"] += 1
             if output == costs["outputs"][0]:
                 counts["jit_own"] += _own(np.asarray(seen), marks)
                 first = counts[f"jit_{output}"] == 1
                 time.sleep(costs["first_jit"] if first else next(jitted))
+                if began is not None:
+                    counts["first_call"] = max(counts["first_call"], time.perf_counter() - began)
+                    began = None
             return np.float32(0)
 
         return record
 
     def train_step(params: Any, opt_state: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
+        nonlocal began
+        called = time.perf_counter()
         seen = jnp.stack(jax.tree.map(jnp.float32, _corners(params, opt_state, x, y)))
         outputs = {
             "params": inner(params),
@@ -108,6 +124,7 @@ def sleeping_step(
             trace = _trace(seen)
             counts["unrolled"] += any(trace is other for other in traces)
             traces.append(trace)
+            began = called
             time.sleep(costs["trace"])
             for output in costs["outputs"]:
                 scalar = jax.ShapeDtypeStruct((), jnp.float32)
@@ -130,7 +147,7 @@ def computing(
     opt_state: Any,
     x: jax.Array,
     y: jax.Array,
-) -> dict[str, Any]:
+) -> Any:
     """Benchmarks one step whose output `late` takes a computation of a known time.
 
     The other outputs are ready at once, so only who waits for this one sees the time.
@@ -138,16 +155,13 @@ def computing(
     Args:
       late: an output, or `first_params` or `last_params`: the first or last leaf of the parameters.
       seconds: `eager`: processor seconds of a step that is not traced, but for the first of them,
-        which is cheap; `jit`: of an execution of the traced step, and at least five times what
-        compiling takes here where it is not 0; `trace`: seconds of sleep while it is traced.
+        which is cheap; `jit`: of an execution of the traced step; `trace`: seconds of sleep while
+        it is traced.
 
     Returns:
-      `result`: what the student's function returned; `seconds`: `eager` and `jit` as they were
-      taken in the end.
+      What the student's function returned.
     """
     rate = _rounds_a_second()
-    if seconds["jit"]:
-        seconds = seconds | {"jit": max(seconds["jit"], 5 * _compile_seconds())}
     calls: Iterator[int] = itertools.count()
     once = jnp.int32(1)
     eager_rounds = jax.block_until_ready(jnp.int32(1 + rate * seconds["eager"]))
@@ -173,8 +187,7 @@ def computing(
                 loss = loss + spent
         return jax.tree.unflatten(treedef, leaves), (state, rounds + 0), loss
 
-    result = module.benchmark_train_step(train_step, params, (opt_state, jit_rounds), x, y, 1)
-    return {"result": result, "seconds": {"eager": seconds["eager"], "jit": seconds["jit"]}}
+    return module.benchmark_train_step(train_step, params, (opt_state, jit_rounds), x, y, 1)
 
 
 def plain_step(learning_rate: float) -> Step:
@@ -199,7 +212,7 @@ def tracers_seen(module: ModuleType, params: Any, x: jax.Array, y: jax.Array) ->
 
     optimizer = optax.GradientTransformation(lambda params: jnp.float32(0), update)
     step = module.make_train_step(optimizer)
-    state = params, optimizer.init(params)
+    state = [params, optimizer.init(params)]
     for _ in range(2):
         *state, _ = step(*state, x, y)
     return seen
@@ -219,27 +232,28 @@ def same_step_twice(
     return [{"params": new_params, "loss": loss} for new_params, _, loss in results]
 
 
-def calls_inside(module: ModuleType, params: Any, x: jax.Array, y: jax.Array) -> dict[str, Any]:
-    """How many functions of the student's, of the lesson's and of Optax a step calls.
+def jit_inside(module: ModuleType, params: Any, x: jax.Array, y: jax.Array) -> dict[str, Any]:
+    """Looks for jit in a step, by tracing it twice; nothing is compiled.
 
-    What is under jit is not called again once it is compiled, but is called under
-    `jax.disable_jit`.
+    What is under jit shows in the program, and is not called again when it is traced anew.
 
     Returns:
-      `normal`, `disabled`: calls in a third step, and in one under `jax.disable_jit`;
-      `control`: whether the step holds control flow of JAX, which makes the two differ as well.
+      `jitted`: how many functions that are not JAX's own are under jit; `first`, `second`: how many
+      functions of the student's, the lesson's and Optax's were called in each tracing; `control`:
+      whether the step holds control flow, whose branches are not traced again either.
     """
     optimizer = optax.sgd(0.125)
     step = module.make_train_step(optimizer)
     args = params, optimizer.init(params), x, y
-    for _ in range(2):
-        step(*args)
-    normal = _count_calls(module, lambda: step(*args))
-    with jax.disable_jit():
-        disabled = _count_calls(module, lambda: step(*args))
-    text = str(jax.make_jaxpr(step)(*args))
-    control = any(f" {name}[" in text for name in ("cond", "scan", "while", "checkpoint", "remat2"))
-    return {"normal": normal, "disabled": disabled, "control": control}
+    first, program = _count_calls(module, lambda: jax.make_jaxpr(lambda *a: step(*a))(*args))
+    second, _ = _count_calls(module, lambda: jax.make_jaxpr(lambda *a: step(*a))(*args))
+    equations = list(_equations(program.jaxpr))
+    return {
+        "jitted": sum(_is_foreign_jit(equation) for equation in equations),
+        "first": first,
+        "second": second,
+        "control": any(equation.primitive.name in _CONTROL_FLOW for equation in equations),
+    }
 
 
 def steps_with(
@@ -286,7 +300,7 @@ def ten_steps(
     step = lesson_step(optimizer) if which == "reference" else module.make_train_step(optimizer)
     if which != "eager":
         step = jax.jit(step)
-    start = params, optimizer.init(params)
+    start = [params, optimizer.init(params)]
 
     def run() -> None:
         state = start
@@ -320,7 +334,7 @@ def _trace(value: Any) -> Any:
 
 def _inside_a_loop() -> bool:
     """Whether the caller is being traced by `scan`, `fori_loop`, `while_loop` or `lax.map`."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame:
         if frame.f_code.co_filename.endswith(os.path.join("control_flow", "loops.py")):
             return True
@@ -357,6 +371,7 @@ def _compute(rounds: jax.Array) -> jax.Array:
     return jnp.minimum(jnp.sum(jax.lax.while_loop(_going, _round, start)[2]), 0.0)
 
 
+@functools.cache
 def _rounds_a_second() -> float:
     """How many rounds of `_compute` a processor makes in a second of its own time.
 
@@ -376,28 +391,38 @@ def _rounds_a_second() -> float:
         rounds *= 4
 
 
-def _compile_seconds() -> float:
-    """Elapsed seconds of compiling a step like that of `computing`."""
-
-    def like(rounds: jax.Array, values: jax.Array) -> tuple[jax.Array, jax.Array]:
-        return values + _compute(rounds), jnp.mean(values)
-
-    start = time.perf_counter()
-    jax.jit(like).lower(jnp.int32(1), jnp.zeros((4,), jnp.float32)).compile()
-    return time.perf_counter() - start
+_CONTROL_FLOW = {"cond", "scan", "while", "checkpoint", "remat", "remat2"}
 
 
-def _count_calls(module: ModuleType, function: Callable[[], Any]) -> int:
-    folders = tuple(os.path.dirname(os.path.realpath(m.__file__ or "")) for m in (module, optax))
+def _equations(program: Any) -> Iterator[Any]:
+    """The equations of a program and of all programs inside it."""
+    for equation in program.eqns:
+        yield equation
+        for inner in jax.extend.core.jaxprs_in_params(equation.params):
+            yield from _equations(inner)
+
+
+def _is_foreign_jit(equation: Any) -> bool:
+    """Whether an equation is a jitted function that does not come with JAX."""
+    if equation.primitive.name not in ("jit", "pjit"):
+        return False
+    source = getattr(equation.params["jaxpr"].jaxpr.debug_info, "func_filename", None) or ""
+    return not source.startswith(os.path.dirname(jax.__file__))
+
+
+def _count_calls(module: ModuleType, function: Callable[[], Any]) -> tuple[int, Any]:
+    """How many functions of the student's, the lesson's and Optax's a call calls; its result."""
+    theirs, library = (os.path.dirname(str(m.__file__)) for m in (module, optax))
     count = 0
 
     def profile(frame: Any, event: str, _: Any) -> None:
         nonlocal count
-        count += event == "call" and os.path.realpath(frame.f_code.co_filename).startswith(folders)
+        folder = os.path.dirname(frame.f_code.co_filename)
+        count += event == "call" and (folder == theirs or folder.startswith(library))
 
     sys.setprofile(profile)
     try:
-        function()
+        result = function()
     finally:
         sys.setprofile(None)
-    return count
+    return count, result

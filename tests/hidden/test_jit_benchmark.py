@@ -7,9 +7,8 @@ from grader.plugin import item
 from grader.values import make
 from tests import oracles
 from tests.mistakes import jit_benchmark as mistakes
-from tests.timing import follows, settle, takes, timing
+from tests.timing import ATTEMPTS, TooLong, follows, settle, takes, timing
 from tests.visible.test_jit_benchmark import (
-    SLACK,
     require_change,
     require_speedup,
     sleeping,
@@ -32,7 +31,7 @@ def momentum(rate, decay):
 
         def update(g, p):
             nonlocal trace
-            trace = oracles.tree_map(lambda t, l: decay * t + l, trace, g) if trace else g
+            trace = oracles.tree_map(lambda t, leaf: decay * t + leaf, trace, g) if trace else g
             return oracles.tree_map(lambda t: -rate * t, trace)
 
         return update
@@ -106,10 +105,11 @@ def test_every_step_has_its_own_optimizer(student, rng):
 )
 def test_no_jit_inside_the_step(student, rng):
     params, x, y = oracles.draw_examples(rng)
-    calls = student.run("jit_benchmark.calls_inside", params, x, y)
+    seen = student.run("jit_benchmark.jit_inside", params, x, y)
+    again = seen["second"] >= seen["first"] or seen["control"]
     require(
-        calls["control"] or calls["normal"] >= calls["disabled"],
-        "Some functions run only once, when they are traced: part of the step is under jax.jit.",
+        seen["jitted"] == 0 and again,
+        "A part of the step is under jax.jit: the benchmark would compare jit with jit.",
     )
 
 
@@ -241,117 +241,139 @@ def test_default_is_a_hundred_measured_steps(student, rng):
     timing=True,
 )
 def test_compile_seconds_is_not_negative(student, rng):
-    costs = {"first_jit": 0.0, "jit": [0.6], "outputs": ["loss"]}
-
-    def check(got):
-        times = got.first_call_seconds, got.jit_seconds, got.eager_seconds
-        takes(
-            got.compile_seconds,
-            0.0,
-            0.3,
-            what="compile_seconds",
-            means="compiling",
-            mistakes=mistakes.of_compile(*times, 1),
-        )
+    steady = 0.6
+    for _ in range(ATTEMPTS):
+        costs = {"first_jit": 0.0, "jit": [steady], "outputs": ["loss"]}
+        got = sleeping(student, rng, costs, n_steps=1)
+        require(got.compile_seconds >= 0, "compile_seconds is below 0.")
         require_speedup(got)
+        if got.first_call_seconds < 0.5 * steady:
+            break
+        steady *= 2  # compiling took so long that it hides the difference: once more
+    times = got.first_call_seconds, got.jit_seconds, got.eager_seconds
+    follows(
+        got.compile_seconds,
+        max(0.0, got.first_call_seconds - got.jit_seconds),
+        0.4 * steady,
+        what="compile_seconds",
+        means="the first call less one steady step, or 0,",
+        mistakes=mistakes.of_compile(*times, 1),
+    )
 
-    settle(student, "first is free", lambda: sleeping(student, rng, costs, n_steps=1), check)
 
-
-def computing(student, rng, late, eager, jit, trace=0.0):
-    """The benchmark of one step whose output `late` takes `eager` or `jit` seconds to compute."""
+def computing(student, rng, late, eager, jit):
+    """The benchmark of one step whose output `late` takes so many seconds to compute."""
     params = {"a": np.ones(3, np.float32), "b": {"c": np.ones((2, 2), np.float32)}}
     x = rng.uniform(size=(4, 3)).astype(np.float32)
     y = rng.integers(10, size=4).astype(np.int32)
-    seconds = {"eager": eager, "jit": jit, "trace": trace}
+    seconds = {"eager": eager, "jit": jit, "trace": 0.0}
     state = np.zeros(2, np.float32)
-    reply = student.run("jit_benchmark.computing", late, seconds, params, state, x, y)
-    return timing(reply["result"], 1, costs=reply["seconds"], wall=student.seconds)
+    value = student.run("jit_benchmark.computing", late, seconds, params, state, x, y)
+    return timing(value, 1, costs=seconds, wall=student.seconds)
 
 
-def settle_waiting(student, rng, late, output):
-    """Checks that a step without jit is waited for, whose `late` output is ready last."""
+READY = 0.45
+"""The share of the processor's time for a computation that nobody who waits for it stays below.
 
-    def check(got):
-        cost = got.costs["eager"]
+Right benchmarks read 0.7 of it or more, those that do not wait some hundredths.
+"""
+
+
+def require_waiting(student, rng, late, output):
+    """Requires that a step without jit is waited for, whose `late` output is ready last."""
+    cost = 0.25
+    for _ in range(2):
+        got = computing(student, rng, late, eager=cost, jit=0.0)
         require(
-            got.eager_seconds >= 0.3 * cost,
-            f"eager_seconds is {got.eager_seconds:.3f}, but computing {output} took about"
-            f" {cost:.1f} s: the clock stopped before it was ready.",
+            got.eager_seconds >= READY * cost,
+            f"eager_seconds is {got.eager_seconds:.3f}, but computing {output} takes about"
+            f" {cost} s: the clock stopped before it was ready.",
         )
-
-    for attempt in range(2):
-        name = f"waiting for {late} {attempt}"
-        settle(student, name, lambda: computing(student, rng, late, 0.25, 0.0), check)
+        if 0.8 * cost <= got.eager_seconds <= 1.5 * cost:
+            return
+        # On a very busy machine even asking for the work may last: once more.
 
 
 @item(
     "Without jit the clock waits for all new parameters",
     points=1,
     hint="jax.block_until_ready takes a whole pytree. Which one do you give it?",
+    seconds=60,
     timing=True,
 )
 def test_eager_waits_for_the_parameters(student, rng):
-    settle_waiting(student, rng, "first_params", "one of the new parameters")
-    settle_waiting(student, rng, "last_params", "one of the new parameters")
+    require_waiting(student, rng, "first_params", "one of the new parameters")
+    require_waiting(student, rng, "last_params", "one of the new parameters")
 
 
 @item(
     "Without jit the clock waits for the new optimizer state",
     points=0.5,
     hint="The parameters may be ready and the optimizer state not yet.",
+    seconds=60,
     timing=True,
 )
 def test_eager_waits_for_the_state(student, rng):
-    settle_waiting(student, rng, "opt_state", "the new optimizer state")
+    require_waiting(student, rng, "opt_state", "the new optimizer state")
 
 
 @item(
     "Without jit the clock waits for the loss",
     points=0.5,
     hint="The parameters may be ready and the loss not yet.",
+    seconds=60,
     timing=True,
 )
 def test_eager_waits_for_the_loss(student, rng):
-    settle_waiting(student, rng, "loss", "the loss")
+    require_waiting(student, rng, "loss", "the loss")
 
 
-def settle_jitted(student, rng, check):
-    """Checks the benchmark of a jitted step that computes for long."""
-    settle(student, "jitted", lambda: computing(student, rng, "loss", 0.0, 0.5), check)
+def settle_long_steps(student, rng, check):
+    """Checks the benchmark of a jitted step that computes for half a second."""
+
+    def measure():
+        return computing(student, rng, "loss", eager=0.0, jit=0.5)
+
+    settle(student, "long steps", measure, check)
 
 
 @item(
     "With jit the clock waits for the steps",
     points=1,
     hint="A jitted call returns at once as well.",
+    seconds=60,
     timing=True,
 )
 def test_jitted_steps_are_waited_for(student, rng):
     def check(got):
-        cost = got.costs["jit"]
         require(
-            got.jit_seconds >= 0.3 * cost,
-            f"jit_seconds is {got.jit_seconds:.3f}, but the step computes for about {cost:.1f} s:"
-            " the clock stopped before it was ready.",
+            got.jit_seconds >= READY * 0.5,
+            f"jit_seconds is {got.jit_seconds:.3f}, but the step computes for about 0.5 s: the"
+            " clock stopped before it was ready.",
         )
 
-    settle_jitted(student, rng, check)
+    settle_long_steps(student, rng, check)
 
 
 @item(
     "The first jitted call is waited for",
     points=0.5,
     hint="What has the first call done when it returns: compiled, or executed as well?",
+    seconds=60,
     timing=True,
 )
 def test_first_call_is_waited_for(student, rng):
-    def check(got):
-        cost = got.costs["jit"]
-        require(
-            got.first_call_seconds >= 0.45 * cost,
-            f"first_call_seconds is {got.first_call_seconds:.3f}, but the step computes for about"
-            f" {cost:.1f} s: the clock stopped before it was ready.",
-        )
+    shares = []
 
-    settle_jitted(student, rng, check)
+    def check(got):
+        sentence = (
+            f"first_call_seconds is {got.first_call_seconds:.3f}, but the step computes for about"
+            " 0.5 s besides compiling: the clock stopped before it was ready."
+        )
+        require(got.first_call_seconds >= READY * 0.5, sentence)
+        # On a busy machine compiling alone can take as long, but then so does the other step.
+        shares.append(got.first_call_seconds / max(got.jit_seconds, 0.5))
+        if shares[0] < 0.9 and (len(shares) < 3 or np.median(shares) < 0.5):
+            raise TooLong(sentence)
+
+    settle_long_steps(student, rng, check)
