@@ -233,6 +233,9 @@ class Launcher:
             # Read, never written: a cache that students' processes can write is a way into others.
             "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0" if self._cache else "1e9",
             "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+            # XLA's own caches put the folder's path into the key: what was compiled for one folder
+            # would never be found in another.
+            "JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES": "none",
             "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
             "TF_CPP_MIN_LOG_LEVEL": "3",
         }
