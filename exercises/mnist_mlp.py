@@ -245,7 +245,7 @@ def _cache_folder() -> Path:
         return Path(folder)
     from platformdirs import user_cache_path
 
-    return user_cache_path("jaxlings", appauthor=False)
+    return user_cache_path("jaxlings")
 
 
 def _read_cache(name: str, shape: tuple[int, int]) -> np.ndarray | None:
