@@ -222,31 +222,37 @@ class _Reader:
         self._body = memoryview(body)
         self._offset = 0
 
-    def value(self, node: Node) -> Any:
+    def value(self, node: Node, depth: int = 0) -> Any:
+        if depth > MAX_DEPTH:
+            raise ProtocolError(f"a value nested more than {MAX_DEPTH} deep")
         match node:
             case _Array():
                 return self._array(node)
             case _List():
-                return [self.value(item) for item in node.items]
+                return self._values(node.items, depth)
             case _Tuple():
-                return tuple(self.value(item) for item in node.items)
+                return tuple(self._values(node.items, depth))
             case _Dict():
                 if len(node.keys) != len(node.values):
                     raise ProtocolError("a dictionary with keys and values of unequal number")
-                keys = [self.value(key) for key in node.keys]
+                keys = self._values(node.keys, depth)
                 if not all(isinstance(key, str | int | float | bool | None) for key in keys):
                     raise ProtocolError("a dictionary whose keys are not plain")
-                return dict(zip(keys, map(self.value, node.values), strict=True))
+                return dict(zip(keys, self._values(node.values, depth), strict=True))
             case _Bytes():
                 return bytes(self._take(node.length))
             case _Record():
                 if len(node.fields) != len(node.values):
                     raise ProtocolError("a record with fields and values of unequal number")
-                return Record(node.type_name, node.fields, tuple(map(self.value, node.values)))
+                values = tuple(self._values(node.values, depth))
+                return Record(node.type_name, node.fields, values)
             case _Made():
-                return Made(node.name, tuple(map(self.value, node.args)))
+                return Made(node.name, tuple(self._values(node.args, depth)))
             case _:
                 return node
+
+    def _values(self, nodes: tuple[Node, ...], depth: int) -> list[Any]:
+        return [self.value(node, depth + 1) for node in nodes]
 
     def finish(self) -> None:
         if self._offset != len(self._body):

@@ -1,0 +1,118 @@
+"""Runs inside a `HostileKit`: grades the submissions that standard input names, in one process.
+
+After each it looks for what must not be there: connections, processes, files; and it grades the
+honest control. One line of JSON each.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import socket
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from grader import grading, plugin
+from grader.cache import compilation_cache
+from grader.launch import Launcher
+from grader.sandbox import Sandbox
+
+KIT = Path(os.environ["PYTHONPATH"])
+PORT = 47_653  # the submission `sockets` knows it
+SOCKET = Path("/tmp/jaxlings-canary.socket")
+UNPICKLED = Path("/tmp/jaxlings-unpickled")
+
+
+def main() -> None:
+    task = json.load(sys.stdin)
+    grading.choose = lambda mode: Sandbox(tuple(task["layers"]))
+    plugin.SECONDS_AFTER_TIMEOUT = 1.0
+    stretch = plugin._stretch
+    plugin._stretch = lambda: min(2.0, stretch())
+    UNPICKLED.unlink(missing_ok=True)
+    warm_cache()
+    with listening() as listeners, grading.Grader("required") as grader:
+        control = grade(grader, "control_honest")
+        print(json.dumps({"name": "first", "points": control["points"]}), flush=True)
+        processes, files = running(), left_files()
+        for number, name in enumerate(task["names"], start=1):
+            started = time.monotonic()
+            result = grade(grader, name)
+            result["seconds"] = round(time.monotonic() - started, 2)
+            deadline = time.monotonic() + 5
+            while len(running()) > len(processes) and time.monotonic() < deadline:
+                time.sleep(0.02)
+            result["processes"] = len(running()) - len(processes)
+            result["files"] = sorted(left_files() - files)
+            result["connections"] = sum(map(connected, listeners))
+            if number % 8 == 0 or number == len(task["names"]):
+                result["control"] = grade(grader, "control_honest")["points"]
+            result["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+            print(json.dumps(result), flush=True)
+
+
+def warm_cache() -> None:
+    """Compiles what the control needs, as the trusted side does for what all submissions need."""
+    with grading.Grader("off") as grader:
+        grader._launcher.close()
+        grader._launcher = Launcher(Sandbox(), cache=compilation_cache())
+        grade(grader, "control_honest")
+
+
+def grade(grader: grading.Grader, name: str) -> dict[str, Any]:
+    report = grader.grade(KIT / "submitted" / name, exercises=["generic_mlp"])
+    items = msgspec.to_builtins(report.exercises["generic_mlp"].items)
+    return {"name": name, "points": report.points, "items": items}
+
+
+@contextlib.contextmanager
+def listening():
+    """Sockets that no submission may reach."""
+    with contextlib.ExitStack() as stack:
+        SOCKET.unlink(missing_ok=True)
+        listeners = [stack.enter_context(socket.create_server(("127.0.0.1", PORT)))]
+        for address in (str(SOCKET), "\0jaxlings-canary"):
+            listener = stack.enter_context(socket.socket(socket.AF_UNIX))
+            listener.bind(address)
+            listener.listen()
+            listeners.append(listener)
+        SOCKET.chmod(0o777)
+        stack.callback(SOCKET.unlink)
+        for listener in listeners:
+            listener.setblocking(False)
+        yield listeners
+
+
+def connected(listener: socket.socket) -> int:
+    try:
+        listener.accept()[0].close()
+    except BlockingIOError:
+        return 0
+    return 1
+
+
+def running() -> set[int]:
+    """The processes that were started from here, wherever they have gone since."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            state = path.with_name("stat").read_text().rpartition(")")[2].split()[0]
+            if bytes(KIT) in path.read_bytes() and state != "Z":
+                found.add(int(path.parent.name))
+    return found
+
+
+def left_files() -> set[str]:
+    found = {str(path) for path in Path(tempfile.gettempdir()).rglob("*")}
+    found |= {str(path) for path in (KIT / "cache").rglob("*canary*")}
+    return found | ({str(UNPICKLED)} if UNPICKLED.exists() else set())
+
+
+main()

@@ -1,0 +1,37 @@
+# hostile: none: prints, leaves a thread and an exit handler, writes a plot; still right
+# verdict: passed
+import atexit
+import threading
+import time
+
+import jax
+import jax.numpy as jnp
+
+print("imported", flush=True)
+atexit.register(print, "bye")
+threading.Thread(target=time.sleep, args=(3600,), daemon=True).start()
+with open("notes.txt", "w") as file:
+    file.write("x")
+
+
+def num_layers(params):
+    return len(params)
+
+
+def mlp_forward(params, x):
+    for number in range(1, len(params) + 1):
+        layer = params[f"layer{number}"]
+        x = x @ layer["w"] + layer["b"]
+        if number < len(params):
+            x = jax.nn.relu(x)
+    return x
+
+
+def init_mlp(key, sizes):
+    params = {}
+    for number in range(1, len(sizes)):
+        key, subkey = jax.random.split(key)
+        shape = (sizes[number - 1], sizes[number])
+        w = jax.random.normal(subkey, shape) * (2 / shape[0]) ** 0.5
+        params[f"layer{number}"] = {"w": w, "b": jnp.zeros(shape[1])}
+    return params
