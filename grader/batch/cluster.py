@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from grader.batch import machine
 from grader.batch.executors import ExecutorError
 from grader.batch.tasks import Answer, Lost, Task, Unfit
 from grader.batch.worker import Child, Settings, WorkerLost
@@ -161,6 +162,7 @@ def hang_up(run: str) -> None:
     """On a Dask worker: ends the grading processes of a run."""
     for place in [place for place in _children if place[0] == run]:
         _children.pop(place).close()
+    machine.forget(run)
 
 
 def _distributed() -> Any:

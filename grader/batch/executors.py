@@ -7,6 +7,7 @@ import threading
 from collections import deque
 from typing import Protocol
 
+from grader.batch import machine
 from grader.batch.tasks import Answer, Lost, Task, Unfit
 from grader.batch.worker import Child, Settings, WorkerLost
 
@@ -85,6 +86,7 @@ class LocalExecutor:
                 child.hang_up()
         for thread in self._threads:
             thread.join()
+        machine.forget(self._settings.run)
 
     def _work(self) -> None:
         """Keeps one worker process alive and busy."""

@@ -127,6 +127,20 @@ def is_timing(exercise: str) -> bool:
     return any(test.item.timing for test in course.graded_tests(exercise))
 
 
+def lost_time(verdict: Verdict) -> bool:
+    """Whether an item that measures time was lost in a way that a busy machine can cause."""
+    lost = {
+        (item.name, item.hidden)
+        for item in verdict.result.items
+        if item.outcome in ("failed", "timeout")
+    }
+    return any(
+        (test.name, test.hidden) in lost
+        for test in course.graded_tests(verdict.exercise)
+        if test.item.timing
+    )
+
+
 def ungraded(exercise: str, reason: str) -> ExerciseResult:
     """The result of an exercise that could not be graded."""
     items = [

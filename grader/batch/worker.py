@@ -7,26 +7,22 @@ ends at once when the other side does, so that a batch that is killed leaves not
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import importlib
 import os
 import queue
 import signal
 import socket
-import stat
 import subprocess
 import sys
-import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Protocol, Self
 
 import msgspec
 
-from grader.batch import tasks
+from grader.batch import machine, tasks
 from grader.batch.tasks import Answer, Lost, Task, Unfit, Verdict
 from grader.exercises import ROOT
 from grader.ingest import IngestError, Submission, ingest
@@ -90,10 +86,22 @@ class Examiner:
             self._grader.close()
 
     def _grade(self, task: Task, submission: Submission) -> Verdict:
+        """Grades beside other work; what a busy machine may have spoilt is graded again alone."""
+        if not task.timing:
+            with machine.beside_others():
+                return self._grade_now(task, submission)
+        with machine.timing_slot():
+            with machine.beside_others():
+                verdict = self._grade_now(task, submission)
+            if not tasks.lost_time(verdict):
+                return verdict
+            with machine.alone():
+                return self._grade_now(task, submission)
+
+    def _grade_now(self, task: Task, submission: Submission) -> Verdict:
         if self._grader is None:
             self._grader = self._make(self._settings.sandbox)
-        with timing_slot() if task.timing else contextlib.nullcontext():
-            report = self._grader.grade(submission, exercises=[task.exercise])
+        report = self._grader.grade(submission, exercises=[task.exercise])
         return Verdict(
             content=task.content,
             exercise=task.exercise,
@@ -105,7 +113,7 @@ class Examiner:
         """What became of the reference solution: graded once an exercise, a machine and a run."""
         proof = self._proofs.get(task.exercise)
         if proof is None:
-            with _held_file(f"{self._settings.run}-{task.exercise}") as file:
+            with machine.held_file(f"{self._settings.run}-{task.exercise}") as file:
                 if not (known := file.read_bytes()):
                     known = msgspec.msgpack.encode(self._canary(task))
                     file.write_bytes(known)
@@ -124,10 +132,7 @@ class Examiner:
             reference = ingest(ROOT / "solutions", [task.exercise])
         except IngestError as error:
             return unfit(reason=f"there is no reference solution: {error}")
-        canary = msgspec.structs.replace(task, content="")
-        verdict = self._grade(canary, reference)
-        if not all(item.outcome == "passed" for item in verdict.result.items):
-            verdict = self._grade(canary, reference)  # the machine may have been busy
+        verdict = self._grade(msgspec.structs.replace(task, content=""), reference)
         for item in verdict.result.items:
             if item.outcome != "passed":
                 what = " ".join(f"{item.message} {item.detail}".split())[:300]
@@ -147,34 +152,6 @@ def _hole(mode: Mode) -> str:
     holes = [finding.name for finding in findings if not finding.blocked]
     what = f"the sandbox does not stop: {', '.join(holes)}; see SECURITY.md, or use --sandbox off"
     return what if holes else ""
-
-
-@contextlib.contextmanager
-def timing_slot() -> Iterator[None]:
-    """The one place on this machine where time is measured, for all batches of this user."""
-    with _held_file("timing"):
-        yield
-
-
-@contextlib.contextmanager
-def _held_file(name: str) -> Iterator[Path]:
-    """A small file of this user's, on this machine, held by one process at a time.
-
-    Raises:
-      GraderError: the folder for such files is not this user's own.
-    """
-    folder = Path(tempfile.gettempdir()) / f"jaxlings-batch-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    status = folder.lstat()
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
-        raise GraderError(f"{folder} is somebody else's; set TMPDIR to a folder of your own")
-    path = folder / name
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield path
-    finally:
-        os.close(handle)
 
 
 class WorkerLost(Exception):
