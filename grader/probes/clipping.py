@@ -18,7 +18,7 @@ def updates(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
     sequences: Sequence[Sequence[Any]],
-    jitted: bool = True,
+    jitted: bool = False,
 ) -> dict[str, Any]:
     """What one optimizer of `make_optimizer` answers to sequences of gradients, taken in turns.
 
@@ -82,40 +82,28 @@ class Recorded(NamedTuple):
     """A run of `train_with_norms` and what was observed of it."""
 
     result: Any
-    weights: np.ndarray
-    """(steps, rows): what share each image had in each gradient that the optimizer was given."""
-    strays: np.ndarray
-    """(steps,): how much of that gradient no image accounts for, over the largest image's."""
+    gradients: np.ndarray
+    """(steps, rows, units): the first rows of the first layer's gradient that `update` got."""
     loss_calls: int
     """How often Python ran the body of `mnist_mlp.forward`: when traced, or when eager."""
     update_calls: int
     """How often Python ran the optimizer's `update`."""
 
 
-def record(
-    module: Any,
-    key: jax.Array,
-    params: Any,
-    data: Any,
-    gradients: jax.Array,
-    *sizes: int,
-) -> Recorded:
+def record(module: Any, key: jax.Array, params: Any, data: Any, rows: int, *sizes: int) -> Recorded:
     """Runs `train_with_norms` with an optimizer that changes nothing and takes notes.
 
-    Image i of the data (training split first) is private to row i of layer 1's weights: no other
-    image has that pixel. `gradients` is (rows, units), the gradient of each image alone in its row.
-    `sizes` are n_steps and batch_size where they are given.
+    `sizes` are n_steps and batch_size. The gradients are noted for the first `rows` inputs.
     """
     import mnist_mlp
 
-    rows = len(gradients)
     notes: list[np.ndarray] = []
     calls = {"loss": 0, "update": 0}
     template: Any = jax.tree.structure(params)
     _, unravel = ravel_pytree(params)
 
-    def note(values: np.ndarray) -> np.ndarray:
-        notes.append(np.array(values))
+    def note(gradient: np.ndarray) -> np.ndarray:
+        notes.append(np.array(gradient))
         return np.zeros((), np.float32)
 
     def update(given: Any, state: Any, params: Any = None) -> Any:
@@ -123,13 +111,10 @@ def record(
         tree = given
         if jax.tree.structure(given) != template:  # whoever trains on one flat vector
             tree = unravel(ravel_pytree(given)[0])
-        found = tree["layer1"]["w"][:rows]
-        weights = jnp.sum(found * gradients, axis=1) / jnp.sum(gradients**2, axis=1)
-        stray = jnp.abs(found - weights[:, None] * gradients).max() / jnp.abs(gradients).max()
-        values = jnp.append(weights, stray)
-        # Its result enters the parameters, so no compiler may leave the call out.
-        zero = jax.pure_callback(note, jax.ShapeDtypeStruct((), jnp.float32), values)
-        return jax.tree.map(lambda g: jnp.zeros_like(g) + zero.astype(g.dtype), given), state
+        scalar = jax.ShapeDtypeStruct((), jnp.float32)
+        zero = jax.pure_callback(note, scalar, tree["layer1"]["w"][:rows])
+        # The parameters depend on the call, so no compiler may leave it out.
+        return jax.tree.map(lambda leaf: jnp.full_like(leaf, zero), given), state
 
     optimizer = optax.GradientTransformation(lambda params: optax.EmptyState(), update)
     forward = mnist_mlp.forward
@@ -144,8 +129,8 @@ def record(
         jax.block_until_ready(result)
     finally:
         mnist_mlp.forward = forward
-    table = np.array(notes, np.float32).reshape(len(notes), rows + 1)
-    return Recorded(result, table[:, :-1], table[:, -1], calls["loss"], calls["update"])
+    gradients = np.array(notes, np.float32)
+    return Recorded(result, gradients, calls["loss"], calls["update"])
 
 
 def figure(module: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
