@@ -8,7 +8,6 @@ import json
 import os
 import secrets
 import select
-import shutil
 import signal
 import socket
 import subprocess
@@ -24,6 +23,7 @@ from typing import Any, Self
 
 from grader.cache import cache_folder, compilation_cache
 from grader.sandbox import Sandbox
+from grader.sandbox.removal import remove
 from grader.wire import Channel, Disconnected, ProtocolError, Timeout, channel_pair
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -114,7 +114,7 @@ class WorkerProcess:
         self._channel.close()
         status = self._ending.end()
         self._output.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove(self._folder)
         return status
 
 
@@ -159,7 +159,7 @@ class Launcher:
         for process in (self._zygote, self._spare):
             if process:
                 process.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove(self._folder)
 
     def __enter__(self) -> Self:
         return self

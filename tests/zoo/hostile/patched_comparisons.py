@@ -1,5 +1,5 @@
 # hostile: patches NumPy's and JAX's comparisons so that everything agrees
-# verdict: failed error
+# verdict: failed error crashed
 import builtins
 
 import jax

