@@ -2,12 +2,15 @@
 #
 #   X    exercises, by name:            make grade X=dropout     make grade X="dropout clipping"
 #   DIR  the folder to work on:         make grade DIR=solutions
+#   OUT  where results go:              make batch DIR=submitted OUT=results
 #   ARGS anything else for the command: make grade ARGS="--json result.json"
 
 PYTHON ?= python3
 X ?=
 DIR ?=
+OUT ?=
 ARGS ?=
+N ?= 50
 
 VENV := .venv
 READY := $(VENV)/.ready
@@ -17,7 +20,7 @@ FOLDER = $(if $(DIR),"$(DIR)")
 CHOSEN = $(foreach name,$(X),-x $(name))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup grade bench data test verify lint format stubs lock clean
+.PHONY: help setup grade bench batch data test verify mutants flake lint format stubs lock clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -46,6 +49,9 @@ bench: $(READY) ## Time your jitted step beside the lesson's, and the last run; 
 		--benchmark-storage=build/benchmarks --benchmark-autosave --benchmark-compare \
 		--benchmark-columns=median,iqr,rounds --benchmark-sort=name $(ARGS)
 
+batch: $(READY) ## Grade everybody: a folder or zip a student in DIR, results in OUT
+	@$(GRADER) batch "$(or $(DIR),submitted)" --out "$(or $(OUT),build/batch)" $(ARGS)
+
 data: $(READY) ## Download all 70,000 digits (5,000 are here already)
 	@$(RUN) exercises/mnist_mlp.py --download
 
@@ -54,6 +60,12 @@ test: $(READY) ## Run the tests of the grader itself
 
 verify: $(READY) ## Prove the kit: stubs score nothing, solutions everything
 	@$(GRADER) verify $(CHOSEN) $(ARGS)
+
+mutants: $(READY) ## Change the solutions in small ways: every change must lose points
+	@$(RUN) -m tests.mutants $(CHOSEN) $(ARGS)
+
+flake: $(READY) ## Grade the same modules N times beside busy loops: no verdict may flip
+	@$(RUN) -m tests.flake --runs $(N) $(ARGS)
 
 lint: $(READY) ## Check style, types and that the stubs match their solutions
 	@$(RUN) -m ruff check
