@@ -59,7 +59,9 @@ def grade(
     """Grade one submission. Exit status: 0 all points, 1 some lost, 2 could not grade."""
     from grader import exercises as course
     from grader.grading import Grader
+    from grader.ingest import ingest
     from grader.report import terminal
+    from grader.report.html import page
     from grader.report.model import to_json, write_atomically
 
     console = Console()
@@ -67,9 +69,10 @@ def grade(
         for warning in grader.warnings:
             Console(stderr=True).print(f"Warning: {warning}", highlight=False, markup=False)
         chosen = _in_course_order(exercise)
+        submission = ingest(directory, list(course.catalogue()))
         with console.status("Grading", spinner="line") as status:
             report = grader.grade(
-                directory,
+                submission,
                 exercises=chosen,
                 hidden=not no_hidden,
                 seed=seed,
@@ -80,7 +83,18 @@ def grade(
         terminal.show(report, course.catalogue(), hints, console)
         if json:
             write_atomically(json, to_json(report))
-        if html or gradescope:
+        if html:
+            with console.status("Drawing pictures", spinner="line"):
+                drawn = grader.pictures(submission, chosen)
+            written = page(
+                report,
+                course.catalogue(),
+                hints=hints,
+                pictures=drawn,
+                sources=submission.modules,
+            )
+            write_atomically(html, written.encode())
+        if gradescope:
             raise NotImplementedError
     if report.ungraded:
         raise typer.Exit(2)

@@ -16,10 +16,13 @@ import pytest
 from grader import exercises as course
 from grader.exercises import ROOT, GradedTest
 from grader.ingest import Submission, ingest
-from grader.launch import GraderError, Launcher
+from grader.launch import GraderError, Launcher, deadline_in
+from grader.pictures import Picture, picture
 from grader.plugin import Run, RunPlugin
 from grader.report.model import ExerciseResult, ItemResult, Report
 from grader.sandbox import Mode, choose
+
+PICTURE_SECONDS = 60.0
 
 OnItem = Callable[[GradedTest, ItemResult], None]
 
@@ -72,6 +75,26 @@ class Grader:
         if status == pytest.ExitCode.INTERRUPTED:
             raise KeyboardInterrupt
         return _report(submission.name, tests, run, self._environment(run), int(status))
+
+    def pictures(
+        self, submission: Submission, exercises: Sequence[str]
+    ) -> dict[str, Picture | str]:
+        """What the submission's own code does with real digits, by exercise.
+
+        Raises:
+          GraderError: no worker can be started, or the digits are not in the cache.
+        """
+        run = Run(submission, lambda: self._launcher)
+        drawn = {}
+        for name in exercises:
+            if name in submission.modules:
+                student = run.proxy(name)
+                student.begin(deadline_in(PICTURE_SECONDS))
+                found = picture(name, student)
+                student.close()
+                if found is not None:
+                    drawn[name] = found
+        return drawn
 
     def close(self) -> None:
         self._launcher.close()
