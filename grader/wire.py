@@ -211,7 +211,7 @@ class Writer:
         if DTYPES.get(name) != array.dtype:
             return Opaque(f"array of dtype {name}")
         data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-        self._body.append(memoryview(data))
+        self._body.append(data.data)
         return _Array(name, array.shape)
 
 

@@ -20,12 +20,13 @@ def draw(student: Student, digits: Digits) -> Picture:
     masks = _masks(student)
     accuracies = _accuracies(student, digits)
     figure = charts.figure(8, 3.2)
-    grids, bars = np.ravel(figure.subfigures(1, 2, width_ratios=(5, 3)))
-    for number, (axes, mask) in enumerate(zip(grids.subplots(2, 1), masks, strict=True), start=1):
+    panels = figure.subplot_mosaic([["1", "bars"], ["2", "bars"]], width_ratios=(5, 3))
+    for number, mask in enumerate(masks, start=1):
+        axes = panels[str(number)]
         axes.pcolormesh(mask, cmap=charts.two_tones(), vmin=0, vmax=1, edgecolors="none")
         axes.set(title=f"layer {number}", ylabel="example", xlabel="unit" if number == 2 else "")
         charts.plain(axes)
-    axes = charts.plain(bars.subplots())
+    axes = charts.plain(panels["bars"])
     drawn = axes.bar(("plain", "dropout"), accuracies, color=(charts.FIRST, charts.SECOND))
     axes.bar_label(drawn, [f"{a:.1%}" for a in accuracies], color=charts.INK)
     axes.set(ylabel="test accuracy", ylim=(0, 1.1))
