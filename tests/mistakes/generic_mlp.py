@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from grader.checks import Mistake
+from tests import oracles
 
 Params = Mapping[str, Mapping[str, np.ndarray]]
 Activation = Callable[[np.ndarray], np.ndarray]
@@ -40,8 +41,11 @@ def of_depth(depth: int) -> tuple[Mistake, ...]:
     )
 
 
-def of_forward(params: Params, x: np.ndarray) -> tuple[Mistake, ...]:
-    """Misconceptions of `mlp_forward` for these arguments; only those whose shapes fit."""
+def of_forward(params: Params, x: np.ndarray) -> Iterator[Mistake]:
+    """Misconceptions of `mlp_forward` for these arguments; only those whose shapes fit.
+
+    A generator, so that a right answer does not wait for them.
+    """
     numeric = [f"layer{number}" for number in range(1, len(params) + 1)]
     right = _run(params, numeric, x)
     assert right is not None
@@ -131,19 +135,17 @@ def of_forward(params: Params, x: np.ndarray) -> tuple[Mistake, ...]:
         (
             "softmax",
             "the last layer's values went through a softmax. Logits are what comes before it.",
-            _softmax(right),
+            np.exp(oracles.log_softmax(right)),
         ),
         (
             "log-softmax",
             "the last layer's values went through a log-softmax. Logits are what comes before it.",
-            np.log(_softmax(right)),
+            oracles.log_softmax(right),
         ),
     )
-    return tuple(
-        Mistake(name, sentence, value)
-        for name, sentence, value in found
-        if value is not None and value.shape == right.shape
-    )
+    for name, sentence, value in found:
+        if value is not None and value.shape == right.shape:
+            yield Mistake(name, sentence, value)
 
 
 def of_variance(fan_in: int, fan_out: int) -> tuple[Mistake, ...]:
@@ -176,6 +178,12 @@ def of_variance(fan_in: int, fan_out: int) -> tuple[Mistake, ...]:
             "it is a third of what it should be. A uniform draw from -a to a has less variance than"
             " a * a.",
             2 / (3 * fan_in),
+        ),
+        Mistake(
+            "narrow-uniform",
+            "it is a sixth of what it should be, that of a uniform draw between -1 / sqrt(fan_in)"
+            " and 1 / sqrt(fan_in).",
+            1 / (3 * fan_in),
         ),
         Mistake(
             "truncated-not-corrected",
@@ -216,8 +224,3 @@ def _run(
 
 def _sigmoid(z: np.ndarray) -> np.ndarray:
     return 0.5 * (1 + np.tanh(z / 2))
-
-
-def _softmax(z: np.ndarray) -> np.ndarray:
-    e = np.exp(z - z.max(axis=-1, keepdims=True))
-    return e / e.sum(axis=-1, keepdims=True)

@@ -36,7 +36,7 @@ def require_logits(got, params, x, what, known=()):
 
 
 def require_gradients(got, want, what, leading=()):
-    """Compares gradients like `params`, each leaf by its own largest value."""
+    """Compares gradients like `params`, each leaf by its own size, with little room to cancel."""
     like = {
         name: {
             part: np.empty(leaf.shape[len(leading) :], np.float32) for part, leaf in layer.items()
@@ -44,9 +44,10 @@ def require_gradients(got, want, what, leading=()):
         for name, layer in want.items()
     }
     got = tree(got, like, what=what, leading=leading)
+    largest = max(np.max(np.abs(leaf)) for leaf in oracles.tree_leaves(want))
     for name, layer in want.items():
         for part, leaf in layer.items():
-            atol = FLOAT32 * np.max(np.abs(leaf))
+            atol = FLOAT32 * (np.max(np.abs(leaf)) + 0.01 * largest)
             place = f"{what}['{name}']['{part}']"
             close(got[name][part], leaf, rtol=FLOAT32, atol=atol, what=place)
 
@@ -147,7 +148,7 @@ def test_no_relu_after_the_last_layer(student, rng):
         params = oracles.random_params(rng, sizes)
         x = rng.uniform(size=(6, 5)).astype(np.float32)
         if len(sizes) == 3:  # every hidden unit is active: only the last layer is in question here
-            params["layer1"]["b"] += np.float32(20)
+            params["layer1"]["b"] += np.float32(5)
         last = params[f"layer{len(params)}"]
         last["b"] -= np.median(oracles.forward(params, x), axis=0).astype(np.float32)
         what = "mlp_forward of one layer" if len(sizes) == 2 else "mlp_forward of two layers"
@@ -173,7 +174,7 @@ def test_works_under_jit(student, rng):
     hint="Compare jax.grad of a sum of the logits with finite differences, layer by layer.",
 )
 def test_works_under_grad(student, rng):
-    params = oracles.random_params(rng, (5, 7, 7, 6, 5, 4))
+    params = oracles.random_params(rng, (5, 7, 7, 4))
     x = oracles.clear_of_kinks(rng, params, (6, 5))
     cotangent = rng.normal(size=(6, 4)).astype(np.float32)
     got = student.under(vjp(cotangent, argnums=0)).mlp_forward(params, x)
@@ -237,7 +238,7 @@ def require_independent(layers, bound, what):
     hint="w is (fan_in, fan_out), so that x @ w goes from one width to the next.",
 )
 def test_init_has_names_and_shapes(student, rng):
-    for sizes in ((5, 4), (6, 3, 9, 2)):
+    for sizes in ((6, 3), (9, 6, 3)):
         require_structure(student.init_mlp(key(rng), sizes), sizes)
 
 
@@ -247,7 +248,7 @@ def test_init_has_names_and_shapes(student, rng):
     hint="Which function of jax.numpy makes an array of zeros of a given shape?",
 )
 def test_biases_start_at_zero(student, rng):
-    sizes = (6, 3, 9, 2)
+    sizes = (9, 6, 3)
     params = require_structure(student.init_mlp(key(rng), sizes), sizes)
     off = [name for name, layer in params.items() if np.any(layer["b"] != 0)]
     require(not off, f"b is not all zero in {', '.join(sorted(off))} of init_mlp(key, sizes).")
@@ -305,12 +306,14 @@ def test_layers_are_drawn_independently(student, rng):
     hint="pop(), del, item assignment and donate_argnums reach into what belongs to the caller.",
 )
 def test_arguments_stay_as_they_were(student, rng):
-    params = oracles.random_params(rng, (5, 7, 4))
-    x = rng.normal(size=(6, 5)).astype(np.float32)
+    # The logits are as large as x and as layer2's w, so either could be donated for them.
+    params = oracles.random_params(rng, (4, 7, 4))
+    params = {name: params[name] for name in ("layer2", "layer1")}
+    x = rng.normal(size=(7, 4)).astype(np.float32)
     calls = (
         ("num_layers", (params,), ("params",)),
         ("mlp_forward", (params, x), ("params", "x")),
-        ("init_mlp", (key(rng), [6, 3, 9, 2]), ("key", "sizes")),
+        ("init_mlp", (key(rng), [9, 6, 3]), ("key", "sizes")),
     )
     for name, args, names in calls:
         getattr(student, name)(*args)
