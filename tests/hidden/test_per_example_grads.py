@@ -264,7 +264,7 @@ def _eagerly(student: Student, *args: Any) -> Any:
 
 
 def _jitted(student: Student, *args: Any) -> Any:
-    """As one compiled program, which is quicker; eagerly where jit fails (other items see to it)."""
+    """As one compiled program, which is quicker; eagerly where jit fails, which others judge."""
     try:
         return student.under(jit()).per_example_grads(*args)
     except StudentRaised:
