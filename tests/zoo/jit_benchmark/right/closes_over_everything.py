@@ -1,0 +1,44 @@
+# right: a jitted function without arguments, always from the same state
+import time
+from typing import NamedTuple
+
+import jax
+import optax
+from mnist_mlp import loss_fn
+
+
+class Benchmark(NamedTuple):
+    eager_seconds: float
+    jit_seconds: float
+    first_call_seconds: float
+    compile_seconds: float
+    speedup: float
+
+
+def make_train_step(optimizer):
+    def train_step(params, opt_state, x, y):
+        loss, grads = jax.value_and_grad(loss_fn)(params, x, y)
+        updates, opt_state = optimizer.update(grads, opt_state, params)
+        params = optax.apply_updates(params, updates)
+        return params, opt_state, loss
+
+    return train_step
+
+
+def benchmark_train_step(train_step, params, opt_state, x, y, n_steps=100):
+    def once():
+        return train_step(params, opt_state, x, y)
+
+    def clock(f, n):
+        start = time.time()
+        for _ in range(n):
+            out = f()
+            jax.block_until_ready(out)
+        return time.time() - start
+
+    clock(once, 2)
+    eager = clock(once, n_steps)
+    fast = jax.jit(once)
+    first = clock(fast, 1)
+    jit = clock(fast, n_steps)
+    return Benchmark(eager, jit, first, max(0.0, first - jit / n_steps), eager / jit)
