@@ -118,7 +118,7 @@ def sleeping_step(
             "opt_state": jax.tree.map(lambda leaf: leaf + 1, opt_state),
             "loss": jnp.mean(x),
         }
-        if _traced((params, opt_state, x, y)):
+        if _traced(seen):
             counts["traces"] += 1
             counts["looped"] += _inside_a_loop()
             trace = _trace(seen)
@@ -169,13 +169,13 @@ def computing(
 
     def train_step(params: Any, opt_state: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
         state, rounds = opt_state
-        if _traced((params, opt_state, x, y)):
+        state, loss = state + 1, jnp.mean(x)
+        if _traced(loss):
             time.sleep(seconds["trace"])
             spent = _compute(rounds)
         else:
             spent = _compute(eager_rounds if next(calls) else once)
         leaves, treedef = jax.tree.flatten(jax.tree.map(lambda leaf: leaf + 1, params))
-        state, loss = state + 1, jnp.mean(x)
         match late:
             case "first_params":
                 leaves[0] = leaves[0] + spent
@@ -203,7 +203,7 @@ def plain_step(learning_rate: float) -> Step:
 
 
 def tracers_seen(module: ModuleType, params: Any, x: jax.Array, y: jax.Array) -> list[bool]:
-    """For each time that an optimizer is asked in two steps: whether it is handed tracers."""
+    """For each time that an optimizer is asked in five steps: whether it is handed tracers."""
     seen: list[bool] = []
 
     def update(grads: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
@@ -213,7 +213,7 @@ def tracers_seen(module: ModuleType, params: Any, x: jax.Array, y: jax.Array) ->
     optimizer = optax.GradientTransformation(lambda params: jnp.float32(0), update)
     step = module.make_train_step(optimizer)
     state = [params, optimizer.init(params)]
-    for _ in range(2):
+    for _ in range(5):
         *state, _ = step(*state, x, y)
     return seen
 
@@ -245,9 +245,11 @@ def jit_inside(module: ModuleType, params: Any, x: jax.Array, y: jax.Array) -> d
     optimizer = optax.sgd(0.125)
     step = module.make_train_step(optimizer)
     args = params, optimizer.init(params), x, y
-    first, program = _count_calls(module, lambda: jax.make_jaxpr(lambda *a: step(*a))(*args))
-    second, _ = _count_calls(module, lambda: jax.make_jaxpr(lambda *a: step(*a))(*args))
-    equations = list(_equations(program.jaxpr))
+    traced = [
+        _count_calls(module, lambda: jax.make_jaxpr(lambda *a: step(*a))(*args)) for _ in range(2)
+    ]
+    (first, _), (second, _) = traced
+    equations = [e for _, program in traced for e in _equations(program.jaxpr)]
     return {
         "jitted": sum(_is_foreign_jit(equation) for equation in equations),
         "first": first,
@@ -324,6 +326,7 @@ def lesson_step(optimizer: optax.GradientTransformation) -> Step:
 
 
 def _traced(tree: Any) -> bool:
+    """Whether computed values are being traced; arguments need not be, where they are constants."""
     return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(tree))
 
 

@@ -6,7 +6,7 @@ are known.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -81,19 +81,31 @@ def of_loss(params: Any, moved: Any, x: np.ndarray, y: np.ndarray) -> tuple[Mist
     )
 
 
-def of_adam(fresh: Callable[[], oracles.Adam], gradients: Sequence[Any]) -> tuple[Mistake, ...]:
-    """Misconceptions of several steps of Adam: the change of the parameters.
+def of_adam(
+    params: Any, x: np.ndarray, y: np.ndarray, fresh: Callable[[], oracles.Adam]
+) -> tuple[Mistake, ...]:
+    """Misconceptions of several steps of Adam, a batch a step: the change of the parameters.
 
-    `fresh` makes the optimizer anew, `gradients` are those of the right run.
+    `fresh` makes the optimizer anew.
     """
-    parts = [fresh().update(gradient) for gradient in gradients]
-    total = oracles.tree_map(lambda *leaves: sum(leaves), *parts)
+
+    def forgetting() -> Any:
+        at = oracles.float64(params)
+        for images, labels in zip(x, y, strict=True):
+            at = oracles.apply_updates(at, fresh().update(oracles.gradient(at, images, labels)))
+        return oracles.tree_map(lambda a, p: a - p, at, oracles.float64(params))
+
     return (
         Mistake(
             "state-forgotten",
             "every step begins with a fresh optimizer state. The state that update returns must"
             " go on to the next step.",
-            total,
+            forgetting,
+        ),
+        Mistake(
+            "params-not-updated",
+            "they come back as they were. What optax.apply_updates makes must be returned.",
+            lambda: oracles.tree_map(np.zeros_like, oracles.float64(params)),
         ),
     )
 
