@@ -24,8 +24,9 @@ from grader.batch.tasks import Answer, Lost, Task, Unfit
 from grader.batch.worker import Child, Settings, WorkerLost
 
 CONNECT_SECONDS = 20.0
-FIRST_WORKER_SECONDS = 600.0
-"""A cluster's queue may be long."""
+WORKER_SECONDS = 20.0
+QUEUE_SECONDS = 3600.0
+"""How long jobs may wait in a cluster's queue."""
 _LOOK_SECONDS = 1.0
 
 _children: dict[tuple[str, int], Child] = {}
@@ -60,7 +61,7 @@ class DaskExecutor:
         except BaseException:
             self._open.close()
             raise
-        self._done = _distributed().as_completed()
+        self._done = _distributed().as_completed(loop=self._client.loop)
 
     @property
     def workers(self) -> int:
@@ -128,7 +129,7 @@ class DaskExecutor:
                 f"there is no scheduler at {scheduler}; check the address"
             ) from error
         try:
-            client.wait_for_workers(1, timeout=FIRST_WORKER_SECONDS if address != scheduler else 20)
+            client.wait_for_workers(1, QUEUE_SECONDS if scheduler == "slurm" else WORKER_SECONDS)
         except TimeoutError as error:
             raise ExecutorError(
                 f"the scheduler at {scheduler} has no workers; start some: dask worker {scheduler}"

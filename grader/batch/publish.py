@@ -15,6 +15,7 @@ from grader.batch.summary import Summary
 from grader.batch.tasks import tasks
 from grader.exercises import ROOT
 from grader.ingest import Submission, ingest
+from grader.report.html import page
 from grader.report.model import to_json, write_atomically
 from grader.report.terminal import number
 
@@ -45,6 +46,9 @@ class Publisher:
         self._setting = setting
         self._which: Which = which
         self._published: set[str] = set()
+        self._exercises = course.catalogue()
+        tests = [test for name in self._exercises for test in course.graded_tests(name)]
+        self._hints = {(test.exercise, test.name): test.item.hint for test in tests}
 
     def publish(self, student: str) -> None:
         """Writes the results file and the feedback of a student."""
@@ -70,7 +74,7 @@ class Publisher:
 
     def _identical(self) -> dict[str, list[list[str]]]:
         """Students with equal modules, by exercise, but for those who have not begun."""
-        names = list(course.catalogue())
+        names = list(self._exercises)
         begun: dict[str, list[list[str]]] = {name: [] for name in names}
         untouched = {
             task.content
@@ -83,9 +87,17 @@ class Publisher:
         return begun
 
     def _write(self, marks: Marks) -> None:
-        name = file_name(marks.submission.student)
-        write_atomically(self._out / "results" / f"{name}.json", to_json(marks.report))
-        self._published.add(marks.submission.student)
+        student, report = marks.submission.student, marks.report
+        name = file_name(student)
+        written = page(
+            report,
+            self._exercises,
+            hints=self._hints,
+            sources=self._journal.sources(marks.submission),
+        )
+        write_atomically(self._out / "results" / f"{name}.json", to_json(report))
+        write_atomically(self._out / "feedback" / f"{name}.html", written.encode())
+        self._published.add(student)
 
 
 def file_name(student: str) -> str:

@@ -29,7 +29,7 @@ class Grader:
     def grade(self, submission: Submission, *, exercises: list[str]) -> Report:
         (exercise,) = exercises
         if os.environ.get(BROKEN):
-            return self._report(exercise, _result(exercise, "wrong"))
+            return self._report(exercise, result(exercise, "wrong"))
         source = submission.modules.get(exercise, b"missing").decode(errors="replace")
         word, _, rest = (source.split("\n")[0] + " ").partition(" ")
         begun = time.monotonic()
@@ -48,20 +48,20 @@ class Grader:
                 word = "wrong"
             case "broken":
                 raise GraderError("no worker could be started")
-        result = _result(exercise, word)
+        graded = result(exercise, word)
         if log := os.environ.get(LOG):
             with open(log, "a") as file:
                 file.write(f"{exercise}\t{source[:60]!r}\t{begun}\t{time.monotonic()}\n")
-        return self._report(exercise, result)
+        return self._report(exercise, graded)
 
     def close(self) -> None:
         pass
 
-    def _report(self, exercise: str, result: ExerciseResult) -> Report:
+    def _report(self, exercise: str, graded: ExerciseResult) -> Report:
         return Report(
             submission="",
-            points=result.points,
-            max_points=result.max_points,
+            points=graded.points,
+            max_points=graded.max_points,
             environment={
                 "jax": "0",
                 "backend": "cpu",
@@ -70,11 +70,12 @@ class Grader:
                 "sandbox": "none",
                 "seed": str(random.random()),
             },
-            exercises={exercise: result},
+            exercises={exercise: graded},
         )
 
 
-def _result(exercise: str, word: str) -> ExerciseResult:
+def result(exercise: str, word: str) -> ExerciseResult:
+    """What a module that begins with `word` gets."""
     if word == "ungraded":
         return ungraded(exercise, "the grader failed")
     items = []

@@ -196,6 +196,12 @@ class TestSubmissions:
         assert not marks.graded
         assert {i.message for _, i in marks.report.ungraded} == {"ann.zip is not a zip"}
 
+    def test_sources(self, journal: Journal) -> None:
+        missing = Task(content="m", exercise="clipping", modules={}, problems={})
+        journal.add("ann", "ann", None, [task("x"), missing])
+
+        assert journal.sources(journal.submissions("ann")[0]) == {"dropout": b"x"}
+
     def test_identical_modules_of_the_latest_submissions(self, journal: Journal) -> None:
         journal.add("ann", "ann", None, [task("x")])
         journal.add("bob", "bob", None, [task("x")])
