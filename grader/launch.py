@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from grader.cache import cache_folder, compilation_cache
-from grader.sandbox import Sandbox
+from grader.sandbox import PLUGINS, Sandbox
 from grader.sandbox.removal import remove
 from grader.wire import Channel, Disconnected, ProtocolError, Timeout, channel_pair
 
@@ -134,7 +134,7 @@ class Launcher:
         # Inside bubblewrap /tmp is its own, and ours is not there.
         private = "bubblewrap" in sandbox.layers
         self._temporary = Path("/tmp") if private else self._directory()
-        self.mode = "forked" if sandbox.forks and _can_fork() else "cold"
+        self.mode = "forked" if sandbox.forks and _can_fork(sandbox) else "cold"
         if self.mode == "forked":
             self._zygote = _Zygote(self._command("zygote"), self._environment(), not private)
         else:
@@ -219,6 +219,8 @@ class Launcher:
 
     def _environment(self) -> dict[str, str]:
         inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
+        if self.sandbox.layers:
+            inherited["JAX_PLATFORMS"] = "cpu"  # no other device can be seen in there
         return inherited | {
             "HOME": str(self._temporary),
             "TMPDIR": str(self._temporary),
@@ -397,14 +399,13 @@ def _spawn(
         theirs.close()
 
 
-def _can_fork() -> bool:
+def _can_fork(sandbox: Sandbox) -> bool:
     """Whether forking after the import of jax is safe here: Linux, and no accelerator's library."""
     if sys.platform != "linux" or os.environ.get("JAXLINGS_FORK") == "0":
         return False
-    if os.environ.get("JAX_PLATFORMS", "").strip() == "cpu":
+    if sandbox.layers or os.environ.get("JAX_PLATFORMS", "").strip() == "cpu":
         return True
-    plugins = ("jax_cuda12_plugin", "jax_cuda13_plugin", "jax_rocm60_plugin", "libtpu")
-    return not any(importlib.util.find_spec(name) for name in plugins)
+    return not any(map(importlib.util.find_spec, PLUGINS))
 
 
 def _ended(status: int) -> str:

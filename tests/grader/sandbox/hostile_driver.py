@@ -14,6 +14,7 @@ import socket
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,23 +26,20 @@ from grader.launch import Launcher
 from grader.sandbox import Sandbox
 
 KIT = Path(os.environ["PYTHONPATH"])
-PORT = 47_653  # the submission `sockets` knows it
-SOCKET = Path("/tmp/jaxlings-canary.socket")
-UNPICKLED = Path("/tmp/jaxlings-unpickled")
 
 
 def main() -> None:
     task = json.load(sys.stdin)
+    port, address, unpickled = task["reachable"].values()
     grading.choose = lambda mode: Sandbox(tuple(task["layers"]))
     plugin.SECONDS_AFTER_TIMEOUT = 1.0
     stretch = plugin._stretch
     plugin._stretch = lambda: min(2.0, stretch())
-    UNPICKLED.unlink(missing_ok=True)
     warm_cache()
-    with listening() as listeners, grading.Grader("required") as grader:
+    with listening(int(port), address) as listeners, grading.Grader("required") as grader:
         control = grade(grader, "control_honest")
         print(json.dumps({"name": "first", "points": control["points"]}), flush=True)
-        processes, files = running(), left_files()
+        processes, files = running(), left_files(Path("/tmp", unpickled))
         for number, name in enumerate(task["names"], start=1):
             started = time.monotonic()
             result = grade(grader, name)
@@ -50,7 +48,7 @@ def main() -> None:
             while len(running()) > len(processes) and time.monotonic() < deadline:
                 time.sleep(0.02)
             result["processes"] = len(running()) - len(processes)
-            result["files"] = sorted(left_files() - files)
+            result["files"] = sorted(left_files(Path("/tmp", unpickled)) - files)
             result["connections"] = sum(map(connected, listeners))
             if number % 8 == 0 or number == len(task["names"]):
                 result["control"] = grade(grader, "control_honest")["points"]
@@ -73,18 +71,18 @@ def grade(grader: grading.Grader, name: str) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def listening():
+def listening(port: int, name: str) -> Iterator[list[socket.socket]]:
     """Sockets that no submission may reach."""
     with contextlib.ExitStack() as stack:
-        SOCKET.unlink(missing_ok=True)
-        listeners = [stack.enter_context(socket.create_server(("127.0.0.1", PORT)))]
-        for address in (str(SOCKET), "\0jaxlings-canary"):
+        path = Path("/tmp", f"{name}.socket")
+        listeners = [stack.enter_context(socket.create_server(("127.0.0.1", port)))]
+        for address in (str(path), f"\0{name}"):
             listener = stack.enter_context(socket.socket(socket.AF_UNIX))
             listener.bind(address)
             listener.listen()
             listeners.append(listener)
-        SOCKET.chmod(0o777)
-        stack.callback(SOCKET.unlink)
+        path.chmod(0o777)
+        stack.callback(path.unlink)
         for listener in listeners:
             listener.setblocking(False)
         yield listeners
@@ -109,10 +107,10 @@ def running() -> set[int]:
     return found
 
 
-def left_files() -> set[str]:
+def left_files(unpickled: Path) -> set[str]:
     found = {str(path) for path in Path(tempfile.gettempdir()).rglob("*")}
     found |= {str(path) for path in (KIT / "cache").rglob("*canary*")}
-    return found | ({str(UNPICKLED)} if UNPICKLED.exists() else set())
+    return found | ({str(unpickled)} if unpickled.exists() else set())
 
 
 main()

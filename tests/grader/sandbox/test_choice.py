@@ -141,3 +141,25 @@ def test_workers_are_forked_only_where_each_has_its_own_files(layers, forks):
 @pytest.mark.parametrize("missing", ["seccomp", "rlimits"])
 def test_files_alone_do_not_confine(missing):
     assert not Sandbox(tuple(layer for layer in FULL if layer != missing)).confines
+
+
+def test_auto_leaves_an_accelerator_to_the_students_own_code(monkeypatch):
+    monkeypatch.setattr(choice, "accelerated", lambda: True)
+    monkeypatch.setattr(selftest, "trouble", lambda sandbox: None)
+    sandbox = choose("auto")
+    assert sandbox.layers == ()
+    assert "accelerator" in sandbox.warnings[0]
+
+
+@linux
+def test_required_confines_and_computes_on_the_processor_in_spite_of_an_accelerator(
+    machine, monkeypatch
+):
+    machine()
+    monkeypatch.setattr(choice, "accelerated", lambda: True)
+    assert choose("required").layers == FULL
+
+
+def test_a_processor_that_was_asked_for_is_no_accelerator(monkeypatch):
+    monkeypatch.setenv("JAX_PLATFORMS", "cpu")
+    assert not choice.accelerated()
