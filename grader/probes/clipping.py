@@ -24,13 +24,16 @@ def updates(
 
     Returns:
       "optax": whether it is an `optax.GradientTransformation`; "updates": for each sequence, the
-      update for each of its gradients, from a state of its own and parameters that are all one.
+      update for each of its gradients, from a state of its own. The parameters are large, so that
+      an update that depends on them would show.
     """
     optimizer = module.make_optimizer(*args, **kwargs)
     init, update = optimizer if type(optimizer) is tuple else (optimizer.init, optimizer.update)
     if jitted:
         update = jax.jit(update)
-    params = [jax.tree.map(jnp.ones_like, gradients[0]) for gradients in sequences]
+    params = [
+        jax.tree.map(lambda leaf: jnp.full_like(leaf, 1e4), gradients[0]) for gradients in sequences
+    ]
     states = [init(start) for start in params]
     answers: list[list[Any]] = [[] for _ in sequences]
     for step in range(max(map(len, sequences))):

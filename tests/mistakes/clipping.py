@@ -106,7 +106,7 @@ def in_updates(gradients: Sequence[Tree], clip_norm: float, learning_rate: float
             "always-rescaled",
             "short gradients were stretched to the bound. What should happen to a gradient that is"
             " short enough already?",
-            through(lambda g: _scaled(g, clip_norm / oracles.global_norm(g))),
+            through(lambda g: _scaled(g, clip_norm / max(oracles.global_norm(g), 1e-30))),
         ),
         Mistake(
             "norm-squared",
