@@ -60,8 +60,8 @@ def grade(
     from grader import exercises as course
     from grader.grading import Grader
     from grader.ingest import ingest
+    from grader.pages import item_hints, student_page
     from grader.report import terminal
-    from grader.report.html import page
     from grader.report.model import to_json, write_atomically
 
     console = Console()
@@ -78,22 +78,13 @@ def grade(
                 seed=seed,
                 on_item=lambda test, _: status.update(f"{test.exercise}: {test.item.title}"),
             )
-        tests = [test for name in report.exercises for test in course.graded_tests(name)]
-        hints = {(test.exercise, test.name): test.item.hint for test in tests}
-        terminal.show(report, course.catalogue(), hints, console)
+        terminal.show(report, course.catalogue(), item_hints(report), console)
         if json:
             write_atomically(json, to_json(report))
         if html:
             with console.status("Drawing pictures", spinner="line"):
-                drawn = grader.pictures(submission, chosen)
-            written = page(
-                report,
-                course.catalogue(),
-                hints=hints,
-                pictures=drawn,
-                sources=submission.modules,
-            )
-            write_atomically(html, written.encode())
+                page = student_page(report, submission, grader)
+            write_atomically(html, page.encode())
         if gradescope:
             raise NotImplementedError
     if report.ungraded:
@@ -145,6 +136,98 @@ def batch(
         _fail(f"interrupted; go on with: batch {submitted} --out {out} --resume")
     progress.show(lines, Console())
     raise typer.Exit(0 if all(line.graded for line in lines) else 2)
+
+
+@app.command()
+def watch(
+    directory: Annotated[Path, typer.Argument(metavar="[DIR]")] = ROOT / "exercises",
+    sandbox: SandboxOption = SandboxMode.auto,
+) -> None:
+    """Grade an exercise again each time its file is saved."""
+    from grader import exercises as course
+    from grader.grading import Grader
+    from grader.ingest import ingest
+    from grader.pages import student_page
+    from grader.report.model import write_atomically
+    from grader.watch import Watch
+
+    with _failing_plainly(), Grader(sandbox.value) as grader:
+        ingest(directory, ())  # says what is wrong with the folder, if anything is
+
+        def write_report() -> Path:
+            submission = ingest(directory, list(course.catalogue()))
+            report = grader.grade(submission)
+            to = ROOT / "build" / "report.html"
+            write_atomically(to, student_page(report, submission, grader).encode())
+            return to
+
+        Watch(directory, grader, Console()).run(write_report)
+
+
+@app.command()
+def hint(exercise: Annotated[str, typer.Argument(help="The exercise's name.")]) -> None:
+    """The next hint on an exercise, one at a time."""
+    from grader.hints import next_hint
+
+    with _failing_plainly():
+        _in_course_order([exercise])
+        found = next_hint(exercise)
+    print(f"Hint {found.number} of {found.total}: {found.text}")
+
+
+@app.command()
+def submit(
+    directory: Annotated[Path, typer.Argument(metavar="[DIR]")] = ROOT / "exercises",
+    out: Annotated[Path, typer.Option(help="The zip.")] = Path("submission.zip"),
+) -> None:
+    """Write the zip to hand in: the modules, and a manifest with the points you saw."""
+    from grader.grading import Grader
+    from grader.launch import GraderError
+    from grader.submit import pack
+
+    console = Console()
+    with _failing_plainly():
+        report = None
+        try:
+            with console.status("Grading once more", spinner="line"), Grader() as grader:
+                report = grader.grade(directory)
+        except GraderError as error:
+            console.print(f"Not graded: {error}", markup=False, highlight=False)
+        packed = pack(directory, out, report)
+    for warning in packed.warnings:
+        console.print(f"Warning: {warning}", markup=False, highlight=False)
+    seen = f" ({report.points:g} of {report.max_points:g} points seen)" if report else ""
+    print(f"Written: {packed.path}{seen}")
+
+
+@app.command()
+def release(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where the kit goes.")],
+) -> None:
+    """Write the students' kit: no solutions, no hidden tests, checked for leaks."""
+    from grader.release import Leak
+    from grader.release import release as write
+
+    with _failing_plainly():
+        try:
+            folder, archive = write(directory)
+        except Leak as leak:
+            _fail(f"the kit would leak, so it was not written:\n{leak}")
+    print(f"Written: {folder} and {archive}")
+
+
+@app.command()
+def doctor() -> None:
+    """Look at what the kit needs on this machine, and say what to do."""
+    from grader.doctor import examine
+
+    wrong = False
+    for finding in examine():
+        wrong |= bool(finding.advice)
+        print(f"{'✗' if finding.advice else '✓'} {finding.name}: {finding.found}")
+        if finding.advice:
+            print(f"    {finding.advice}")
+    raise typer.Exit(int(wrong))
 
 
 @app.command()
