@@ -20,10 +20,10 @@ FOLDER = $(if $(DIR),"$(DIR)")
 CHOSEN = $(foreach name,$(X),-x $(name))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup grade bench batch data test verify mutants flake lint format stubs lock clean
+.PHONY: help setup grade bench watch hint report submit doctor data clean
 
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## Create .venv from requirements.lock (skipped when up to date)
 
@@ -49,44 +49,26 @@ bench: $(READY) ## Time your jitted step beside the lesson's, and the last run; 
 		--benchmark-storage=build/benchmarks --benchmark-autosave --benchmark-compare \
 		--benchmark-columns=median,iqr,rounds --benchmark-sort=name $(ARGS)
 
-batch: $(READY) ## Grade everybody: a folder or zip a student in DIR, results in OUT
-	@$(GRADER) batch "$(or $(DIR),submitted)" --out "$(or $(OUT),build/batch)" $(ARGS)
+watch: $(READY) ## Grade an exercise again each time its file is saved; DIR=path
+	@$(GRADER) watch $(FOLDER) $(ARGS)
+
+hint: $(READY) ## The next hint on an exercise: X=dropout
+	@$(GRADER) hint $(X)
+
+report: $(READY) ## Grade, and write build/report.html with pictures; X= and DIR= as for grade
+	@$(GRADER) grade $(FOLDER) $(CHOSEN) --html build/report.html $(ARGS)
+
+submit: $(READY) ## Write submission.zip, which you hand in; DIR=path
+	@$(GRADER) submit $(FOLDER) $(ARGS)
+
+doctor: $(READY) ## Look at what the kit needs on this machine
+	@$(GRADER) doctor
 
 data: $(READY) ## Download all 70,000 digits (5,000 are here already)
 	@$(RUN) exercises/mnist_mlp.py --download
 
-test: $(READY) ## Run the tests of the grader itself
-	@$(RUN) -m pytest $(ARGS)
-
-verify: $(READY) ## Prove the kit: stubs score nothing, solutions everything
-	@$(GRADER) verify $(CHOSEN) $(ARGS)
-
-mutants: $(READY) ## Change the solutions in small ways: every change must lose points
-	@$(RUN) -m tests.mutants $(CHOSEN) $(ARGS)
-
-flake: $(READY) ## Grade the same modules N times beside busy loops: no verdict may flip
-	@$(RUN) -m tests.flake --runs $(N) $(ARGS)
-
-lint: $(READY) ## Check style, types and that the stubs match their solutions
-	@$(RUN) -m ruff check
-	@$(RUN) -m ruff format --check
-	@$(RUN) -m mypy
-	@$(GRADER) stubs --check
-
-format: $(READY) ## Bring the code into its usual style
-	@$(RUN) -m ruff check --fix
-	@$(RUN) -m ruff format
-
-stubs: $(READY) ## Write exercises/ anew from solutions/
-	@$(GRADER) stubs
-
-# uv resolves for every platform and Python version at once; it is needed for nothing else.
-lock: ## Resolve requirements.lock anew from pyproject.toml
-	@$(PYTHON) -m venv build/lock
-	@build/lock/bin/python -m pip install --quiet uv
-	@build/lock/bin/uv pip compile --quiet --upgrade --universal --fork-strategy fewest --python-version 3.11 \
-		--all-extras --generate-hashes --custom-compile-command "make lock" \
-		pyproject.toml --output-file requirements.lock
-
 clean: ## Remove .venv and what was generated
 	rm -rf $(VENV) build
+
+# What needs the solutions is in a file that students do not have.
+-include instructor.mk

@@ -27,7 +27,7 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         path.mkdir()
-        for name in ("Makefile", "requirements.lock", "pyproject.toml"):
+        for name in ("Makefile", "instructor.mk", "requirements.lock", "pyproject.toml"):
             (path / name).write_bytes((ROOT / name).read_bytes())
         self.python = path.parent / "python"
         self.python.write_text(PYTHON)
@@ -70,10 +70,14 @@ def test_make_alone_lists_every_target_with_a_line_and_does_nothing(folder):
     assert result.returncode == 0
     listed = [line.split(maxsplit=2) for line in result.stdout.splitlines()]
     assert all(word == "make" and text for word, _, text in listed)
-    phony = next(
-        line for line in (ROOT / "Makefile").read_text().splitlines() if line.startswith(".PHONY:")
-    )
-    assert [target for _, target, _ in listed] == phony.split()[1:]
+    phony = [
+        target
+        for name in ("Makefile", "instructor.mk")
+        for line in (ROOT / name).read_text().splitlines()
+        if line.startswith(".PHONY:")
+        for target in line.split()[1:]
+    ]
+    assert [target for _, target, _ in listed] == phony
     assert folder.calls() == []
 
 

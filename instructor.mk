@@ -1,0 +1,43 @@
+# Targets of a whole repository, with the solutions and the hidden tests: for instructors and
+# contributors. The Makefile includes this file; what is set there is used here.
+
+.PHONY: test verify batch release mutants flake lint format stubs lock
+
+test: $(READY) ## Run the tests of the grader itself
+	@$(RUN) -m pytest $(ARGS)
+
+verify: $(READY) ## Prove the kit: stubs score nothing, solutions everything
+	@$(GRADER) verify $(CHOSEN) $(ARGS)
+
+batch: $(READY) ## Grade everybody: a folder or zip a student in DIR, results in OUT
+	@$(GRADER) batch "$(or $(DIR),submitted)" --out "$(or $(OUT),build/batch)" $(ARGS)
+
+release: $(READY) ## Write the students' kit into OUT (build/release)
+	@$(GRADER) release "$(or $(OUT),build/release)"
+
+mutants: $(READY) ## Change the solutions in small ways: every change must lose points
+	@$(RUN) -m tests.mutants $(CHOSEN) $(ARGS)
+
+flake: $(READY) ## Grade the same modules N times beside busy loops: no verdict may flip
+	@$(RUN) -m tests.flake --runs $(N) $(ARGS)
+
+lint: $(READY) ## Check style, types and that the stubs match their solutions
+	@$(RUN) -m ruff check
+	@$(RUN) -m ruff format --check
+	@$(RUN) -m mypy
+	@$(GRADER) stubs --check
+
+format: $(READY) ## Bring the code into its usual style
+	@$(RUN) -m ruff check --fix
+	@$(RUN) -m ruff format
+
+stubs: $(READY) ## Write exercises/ anew from solutions/
+	@$(GRADER) stubs
+
+# uv resolves for every platform and Python version at once; it is needed for nothing else.
+lock: ## Resolve requirements.lock anew from pyproject.toml
+	@$(PYTHON) -m venv build/lock
+	@build/lock/bin/python -m pip install --quiet uv
+	@build/lock/bin/uv pip compile --quiet --upgrade --universal --fork-strategy fewest --python-version 3.11 \
+		--all-extras --generate-hashes --custom-compile-command "make lock" \
+		pyproject.toml --output-file requirements.lock
