@@ -212,6 +212,8 @@ def _axes(axes: Any) -> dict[str, Any]:
 
 def _lines(artist: Any, number: int, axes: Any) -> Iterator[dict[str, Any]]:
     """Where the lines of an artist run; none where it has no lines, or its y is in other units."""
+    from matplotlib.colors import to_hex
+
     paths = _paths(artist, axes)
     if not paths:
         return
@@ -219,6 +221,7 @@ def _lines(artist: Any, number: int, axes: Any) -> Iterator[dict[str, Any]]:
     style = _style(artist)
     widest = np.max(np.asarray(artist.get_linewidth()), initial=0.0)
     shown = artist.get_visible() and artist.get_alpha() != 0 and widest > 0
+    stands_out = style["colour"] != to_hex(axes.get_facecolor())
     for path in paths:
         yield {
             "axes": number,
@@ -226,7 +229,9 @@ def _lines(artist: Any, number: int, axes: Any) -> Iterator[dict[str, Any]]:
             "y": path[:, 1],
             "label": "" if label.startswith("_") else label,
             "style": style,
-            "visible": bool(shown and axes.get_visible() and style["line"] not in ("None", "")),
+            "visible": bool(
+                shown and stands_out and axes.get_visible() and style["line"] not in ("None", "")
+            ),
         }
 
 
@@ -285,7 +290,9 @@ def _style(artist: Any) -> dict[str, str]:
 
     match artist:
         case Line2D():
+            # "None", "none", "" and " " all mean that there is none.
             line, marker = str(artist.get_linestyle()), str(artist.get_marker())
+            marker = "None" if marker.strip().lower() in ("", "none") else marker
             colour: Any = artist.get_color()
             return {"colour": to_hex(colour), "line": line, "marker": marker}
         case Patch():
