@@ -16,10 +16,10 @@ release: $(READY) ## Write the students' kit into OUT (build/release)
 	@$(GRADER) release "$(or $(OUT),build/release)"
 
 mutants: $(READY) ## Change the solutions in small ways: every change must lose points
-	@$(RUN) -m tests.mutants $(CHOSEN) $(ARGS)
+	@$(RUN) -m tests.instruments.mutants $(CHOSEN) $(ARGS)
 
 flake: $(READY) ## Grade the same modules N times beside busy loops: no verdict may flip
-	@$(RUN) -m tests.flake --runs $(N) $(ARGS)
+	@$(RUN) -m tests.instruments.flake --runs $(N) $(ARGS)
 
 lint: $(READY) ## Check style, types and that the stubs match their solutions
 	@$(RUN) -m ruff check

@@ -7,12 +7,15 @@ import sys
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from grader.exercises import ROOT
+
+if TYPE_CHECKING:  # commands import what they need, so that `--help` and errors are quick
+    from grader.grading import Grader
 
 app = typer.Typer(
     name="jaxlings",
@@ -35,9 +38,11 @@ class SandboxMode(StrEnum):
 Chosen = Annotated[
     list[str] | None, typer.Option("-x", "--exercise", help="Only this exercise (repeatable).")
 ]
-SandboxOption = Annotated[
-    SandboxMode,
-    typer.Option(help="auto: the strongest that works here; required: none is an error."),
+_SANDBOX_HELP = "auto: the strongest that works here; required: none is an error."
+SandboxOption = Annotated[SandboxMode, typer.Option(help=_SANDBOX_HELP)]
+OwnSandboxOption = Annotated[
+    SandboxMode | None,
+    typer.Option(help=f"{_SANDBOX_HELP} A kit without hidden tests needs none: the code is yours."),
 ]
 
 
@@ -53,20 +58,19 @@ def grade(
         Path | None, typer.Option(help="Write Gradescope's results here.")
     ] = None,
     no_hidden: Annotated[bool, typer.Option("--no-hidden", help="Leave hidden tests out.")] = False,
-    sandbox: SandboxOption = SandboxMode.auto,
+    sandbox: OwnSandboxOption = None,
     seed: Annotated[int | None, typer.Option(help="Repeat the inputs of an earlier run.")] = None,
 ) -> None:
     """Grade one submission. Exit status: 0 all points, 1 some lost, 2 could not grade."""
     from grader import exercises as course
-    from grader.grading import Grader
     from grader.ingest import ingest
     from grader.pages import item_hints, student_page
     from grader.report import terminal
     from grader.report.model import to_json, write_atomically
 
     console = Console()
-    with _failing_plainly(), Grader(sandbox.value) as grader:
-        for warning in grader.warnings:
+    with _failing_plainly(), _grader(sandbox) as grader:
+        for warning in grader.warnings if sandbox else ():
             Console(stderr=True).print(f"Warning: {warning}", highlight=False, markup=False)
         chosen = _in_course_order(exercise)
         submission = ingest(directory, list(course.catalogue()))
@@ -113,7 +117,7 @@ def batch(
     ] = False,
     sandbox: SandboxOption = SandboxMode.required,
 ) -> None:
-    """Grade everybody. Exit status: 0 all submissions have a verdict, 2 some could not be graded."""
+    """Grade everybody. Exit status: 0 all have a verdict, 2 some could not be graded."""
     from grader.batch import progress
     from grader.batch.run import BatchError, run
 
@@ -141,17 +145,16 @@ def batch(
 @app.command()
 def watch(
     directory: Annotated[Path, typer.Argument(metavar="[DIR]")] = ROOT / "exercises",
-    sandbox: SandboxOption = SandboxMode.auto,
+    sandbox: OwnSandboxOption = None,
 ) -> None:
     """Grade an exercise again each time its file is saved."""
     from grader import exercises as course
-    from grader.grading import Grader
     from grader.ingest import ingest
     from grader.pages import student_page
     from grader.report.model import write_atomically
     from grader.watch import Watch
 
-    with _failing_plainly(), Grader(sandbox.value) as grader:
+    with _failing_plainly(), _grader(sandbox) as grader:
         ingest(directory, ())  # says what is wrong with the folder, if anything is
 
         def write_report() -> Path:
@@ -181,7 +184,6 @@ def submit(
     out: Annotated[Path, typer.Option(help="The zip.")] = Path("submission.zip"),
 ) -> None:
     """Write the zip to hand in: the modules, and a manifest with the points you saw."""
-    from grader.grading import Grader
     from grader.launch import GraderError
     from grader.submit import pack
 
@@ -189,7 +191,7 @@ def submit(
     with _failing_plainly():
         report = None
         try:
-            with console.status("Grading once more", spinner="line"), Grader() as grader:
+            with console.status("Grading once more", spinner="line"), _grader(None) as grader:
                 report = grader.grade(directory)
         except GraderError as error:
             console.print(f"Not graded: {error}", markup=False, highlight=False)
@@ -282,6 +284,21 @@ def verify(
 def main() -> None:
     """The console script."""
     app()
+
+
+def _grader(sandbox: SandboxMode | None) -> Grader:
+    """A grader confined as was asked; if nothing was, as fits whose code it is.
+
+    A kit without hidden tests is a student's own: its code needs no sandbox there, and may fill the
+    cache of compiled programs, which the next grading then reads.
+    """
+    from grader.cache import compilation_cache
+    from grader.exercises import has_hidden_tests
+    from grader.grading import Grader
+
+    if sandbox is not None or has_hidden_tests():
+        return Grader((sandbox or SandboxMode.auto).value)
+    return Grader("off", cache=compilation_cache())
 
 
 def _in_course_order(chosen: list[str] | None) -> list[str]:

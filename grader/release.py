@@ -16,9 +16,9 @@ from grader.report.model import write_atomically
 SHINGLE = 5
 """So many lines in a row that are a solution's or a hidden test's are a leak."""
 NAME = "jaxlings"
-_FILES = ("LICENSE", "pyproject.toml", "requirements.lock", "tests/oracles.py", "tests/__init__.py")
+_FILES = ("LICENSE", "Makefile", "pyproject.toml", "requirements.lock")
 _FOLDERS = ("exercises", "grader", "tests/visible", "tests/mistakes")
-_RENAMED = {"docs/student/README.md": "README.md", "docs/student/Makefile": "Makefile"}
+_RENAMED = {"docs/student/README.md": "README.md"}
 _CACHES = ("__pycache__", "*.pyc", ".*_cache", ".git*", ".ipynb_checkpoints")
 
 
@@ -78,7 +78,12 @@ def _copy(to: Path, root: Path) -> None:
     ignore = shutil.ignore_patterns(*_CACHES)
     for name in _FOLDERS:
         shutil.copytree(root / name, to / name, ignore=ignore)
-    for name in (*_FILES, *_RENAMED):
+    shared = [
+        str(path.relative_to(root))
+        for pattern in ("tests/*.py", "benchmarks/test_*.py")
+        for path in root.glob(pattern)
+    ]
+    for name in (*_FILES, *_RENAMED, *shared):
         target = to / _RENAMED.get(name, name)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(root / name, target)

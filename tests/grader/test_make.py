@@ -152,8 +152,8 @@ def test_a_setup_that_was_cut_short_is_made_again(folder, part):
             ["batch", "DIR=of may", "OUT=marks of may", "ARGS=--workers 2"],
             "<-m><grader><batch><of may><--out><marks of may><--workers><2>",
         ),
-        (["mutants", "X=dropout"], "<-m><tests.mutants><-x><dropout>"),
-        (["flake", "N=3"], "<-m><tests.flake><--runs><3>"),
+        (["mutants", "X=dropout"], "<-m><tests.instruments.mutants><-x><dropout>"),
+        (["flake", "N=3"], "<-m><tests.instruments.flake><--runs><3>"),
         (
             ["bench", "DIR=../my work"],
             "<-m><pytest><benchmarks><--submission><../my work><--quiet>"

@@ -1,6 +1,6 @@
 """Grades mutants of the solutions: each must lose points, or be listed as equivalent with a reason.
 
-    python -m tests.mutants [-x EXERCISE] [--every N]
+    python -m tests.instruments.mutants [-x EXERCISE] [--every N]
 
 A mutant changes one place between `### BEGIN SOLUTION` and `### END SOLUTION`: cosmic-ray's
 operators change arithmetic, comparisons, numbers, decorators and loops; the ones here delete a

@@ -1,6 +1,6 @@
 """Grades the same submissions over and over on a busy machine and counts verdicts that flip.
 
-    python -m tests.flake [-n RUNS] [--zoo SAMPLE] [--busy LOOPS]
+    python -m tests.instruments.flake [-n RUNS] [--zoo SAMPLE] [--busy LOOPS]
 
 The solutions must get everything each time, and each module of a fixed sample of the zoo must be
 accepted or rejected as it declares. Busy loops beside them take what they can of the cores.
