@@ -17,6 +17,7 @@ from tests import oracles
 from tests.mistakes import clipping as mistakes
 from tests.visible.test_clipping import (
     RTOL,
+    Curves,
     answers,
     both_curves,
     check_change,
@@ -463,8 +464,12 @@ def test_the_default_sizes(student, rng):
 )
 def test_series_of_any_lengths(student, rng):
     clip_norm = float(rng.uniform(3.0, 4.0))
-    first = both_curves(student, rng, (23, 41), clip_norm)
-    second = both_curves(student, rng, (37, 12), clip_norm)
+
+    def curves(*sizes: int) -> Curves:
+        series = [random_norms(rng, n_steps, clip_norm) for n_steps in sizes]
+        return both_curves(drawn(student, *series, clip_norm), series, clip_norm)
+
+    first, second = curves(23, 41), curves(37, 12)
     for old in (first.unclipped, first.clipped):
         require(
             not any(np.array_equal(old.y, line.y) for line in second.figure.lines),
@@ -493,8 +498,21 @@ def test_the_line_follows_clip_norm(student, rng):
     hint="Read your labels aloud: what runs along x, what along y, and which curve is which?",
 )
 def test_labels_are_on_the_right_things(student, rng):
-    curves = both_curves(student, rng, (25, 31), clip_norm=2.0)
-    require_legend(curves)
+    series = [random_norms(rng, n_steps, 2.0) for n_steps in (25, 31)]
+    figure = drawn(student, *series, 2.0)
+    curves = require_legend(figure, series, 2.0)
+    if curves:
+        require_true_names(curves)
+    for part, right, wrong in (("x", "step", "norm"), ("y", "norm", "step")):
+        for text in (figure.labels[part], *(axes[part] for axes in figure.axes)):
+            require(
+                _names(text, right) or not _names(text, wrong),
+                f"The label of the {part} axis speaks of the {wrong}, which runs along the other.",
+            )
+
+
+def require_true_names(curves: Curves) -> None:
+    """Fails where a label says clipped of the unclipped norms, or the other way round."""
     figure, unclipped, clipped = curves
     for line, other, name in (
         (unclipped, clipped, "unclipped"),
@@ -511,12 +529,6 @@ def test_labels_are_on_the_right_things(student, rng):
             spoken != ["clipped", "unclipped"],
             "The two Axes say clipped over the unclipped norms, and the other way round.",
         )
-    for part, right, wrong in (("x", "step", "norm"), ("y", "norm", "step")):
-        for text in (figure.labels[part], *(axes[part] for axes in figure.axes)):
-            require(
-                _names(text, right) or not _names(text, wrong),
-                f"The label of the {part} axis speaks of the {wrong}, which runs along the other.",
-            )
 
 
 def _names(text: str, word: str) -> bool:
