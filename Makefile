@@ -35,9 +35,9 @@ $(READY): requirements.lock pyproject.toml
 		{ echo "Python lacks its venv module: sudo apt-get install python3-venv" >&2; exit 1; }
 	@echo "Setting up $(VENV), once (two or three minutes)"
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock || \
+	@$(RUN) -m pip install --quiet --quiet --disable-pip-version-check --require-hashes -r requirements.lock || \
 		{ echo "The packages could not be installed. Is there a network? Then try again: make setup" >&2; exit 1; }
-	@$(RUN) -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation -e .
+	@$(RUN) -m pip install --quiet --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation -e .
 	@$(GRADER) warm || echo "Grading works all the same, only more slowly." >&2
 	@touch $@
 
