@@ -90,7 +90,9 @@ def grade(
                 page = student_page(report, submission, grader)
             write_atomically(html, page.encode())
         if gradescope:
-            raise NotImplementedError
+            from grader.gradescope import results
+
+            write_atomically(gradescope, results(report, course.catalogue(), item_hints(report)))
     if report.ungraded:
         raise typer.Exit(2)
     raise typer.Exit(0 if report.complete else 1)
@@ -230,6 +232,23 @@ def doctor() -> None:
         if finding.advice:
             print(f"    {finding.advice}")
     raise typer.Exit(int(wrong))
+
+
+@app.command()
+def gradescope(
+    to: Annotated[Path, typer.Argument(metavar="[FILE]", help="The zip to write.")] = Path(
+        "build/autograder.zip"
+    ),
+    sandbox: Annotated[
+        SandboxMode, typer.Option(help="Of the autograder; see grade.")
+    ] = SandboxMode.required,
+) -> None:
+    """Build Gradescope's autograder: grader and tests, no solutions."""
+    from grader.gradescope import build
+
+    with _failing_plainly():
+        build(to, sandbox=sandbox.value)
+    print(f"{to}: upload it under Configure Autograder")
 
 
 @app.command()
