@@ -15,6 +15,7 @@ from tests.visible.test_generic_mlp import (
     require_independent,
     require_logits,
     require_structure,
+    weights_of_logits,
 )
 
 
@@ -33,7 +34,7 @@ def near_identity(rng, depth, width):
     hint="Neither the widths nor the names' order as strings say how many layers there are.",
 )
 def test_num_layers_of_deep_and_thin_networks(student, rng):
-    for sizes in ((1, 1, 1), (6, 6, 6, 6, 6), (3,) * 11, (2, 3) * 12, (1,) * 102):
+    for sizes in ((3,) * 13, (6,) * 5, (1, 1, 1), (2, 3) * 12, (1,) * 102):
         depth = len(sizes) - 1
         count = integer(student.num_layers(oracles.random_params(rng, sizes)))
         what = f"num_layers(params) for a network of {depth}"
@@ -128,7 +129,7 @@ def test_every_call_uses_its_own_arguments(student, rng):
 def test_gradients_of_twelve_layers_under_jit(student, rng):
     params = oracles.random_params(rng, (5, *(7,) * 11, 4))
     x = oracles.clear_of_kinks(rng, params, (6, 5))
-    cotangent = rng.normal(size=(6, 4)).astype(np.float32)
+    cotangent = weights_of_logits(6, 4)
     want, want_x = oracles.pullback(params, x, cotangent)
     got = student.under(jit(), vjp(cotangent, argnums=0)).mlp_forward(params, x)
     require_gradients(got, want, "the gradient of 12 layers")
@@ -146,7 +147,7 @@ def test_gradients_of_twelve_layers_under_jit(student, rng):
 def test_gradients_of_each_example(student, rng):
     params = oracles.random_params(rng, (5, 7, 7, 4))
     x = oracles.clear_of_kinks(rng, params, (6, 5))
-    cotangent = rng.normal(size=4).astype(np.float32)
+    cotangent = weights_of_logits(4)
     each = [oracles.pullback(params, example, cotangent)[0] for example in x]
     want = oracles.tree_map(lambda *leaves: np.stack(leaves), *each)
     transforms = (jit(), vmap(in_axes=(None, 0)), vjp(cotangent, argnums=0))

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from grader.checks import array, close, integer, require, tree
+from grader.checks import agrees, array, close, integer, require, tree
 from grader.plugin import Exercise, item
 from grader.values import jit, key, vjp, vmap
 from tests import oracles
@@ -49,7 +49,20 @@ def require_gradients(got, want, what, leading=()):
         for part, leaf in layer.items():
             atol = FLOAT32 * (np.max(np.abs(leaf)) + 0.01 * largest)
             place = f"{what}['{name}']['{part}']"
+            require(
+                np.any(got[name][part]) or not np.any(leaf),
+                f"{place} is zero throughout: no derivative gets there. Is the chain cut on"
+                " its way, by a stop_gradient, a rounding or a value taken out of JAX?",
+            )
             close(got[name][part], leaf, rtol=FLOAT32, atol=atol, what=place)
+
+
+def weights_of_logits(*shape):
+    """What logits are multiplied by before they are summed, for a gradient.
+
+    The same in each run: compiled programs contain it, and come from the cache where they can.
+    """
+    return np.cos(np.arange(1, np.prod(shape) + 1, dtype=np.float32)).reshape(shape)
 
 
 def positive_logits(params, x):
@@ -66,7 +79,7 @@ def positive_logits(params, x):
     hint="How many leaves does one layer own?",
 )
 def test_num_layers_counts_the_layers(student, rng):
-    for sizes in ((5, 4), (5, 7, 4), (5, 7, 7, 6, 5, 4)):
+    for sizes in ((5, 7, 7, 6, 5, 4), (5, 7, 4), (5, 4)):
         depth = len(sizes) - 1
         count = integer(
             student.num_layers(oracles.random_params(rng, sizes)), what="num_layers(params)"
@@ -176,7 +189,7 @@ def test_works_under_jit(student, rng):
 def test_works_under_grad(student, rng):
     params = oracles.random_params(rng, (5, 7, 7, 4))
     x = oracles.clear_of_kinks(rng, params, (6, 5))
-    cotangent = rng.normal(size=(6, 4)).astype(np.float32)
+    cotangent = weights_of_logits(6, 4)
     got = student.under(vjp(cotangent, argnums=0)).mlp_forward(params, x)
     want, _ = oracles.pullback(params, x, cotangent)
     require_gradients(got, want, "the gradient")
@@ -276,7 +289,8 @@ def require_he(w, name):
     mean, variance = w.mean(dtype=np.float64), w.var(dtype=np.float64)
     known = mistakes.of_variance(fan_in, fan_out)
     what = f"the variance of the weights of {name}, {fan_in} by {fan_out},"
-    close(variance, 2 / fan_in, rtol=0.04, atol=0, what=what, mistakes=known)
+    if not agrees(variance, 2 / fan_in, rtol=0.04, atol=0):  # the narrow band tells mistakes apart
+        close(variance, 2 / fan_in, rtol=0.02, atol=0, what=what, mistakes=known)
     require(
         abs(mean) < 7 * np.sqrt(2 / fan_in / w.size),
         f"The weights of {name} have mean {mean:.2g}, too far from 0 for chance. Is the draw"
