@@ -57,9 +57,9 @@ def _show_exercise(
     heading = Text(f"{exercise.order} {exercise.title}", style="bold")
     heading.append(f"  ({name}.py, {result.seconds:.1f} s)", style="dim")
     console.print(_line(heading, result.points, result.max_points))
-    failed = [item for item in result.items if item.outcome != "passed"]
+    failed = [item for item in result.items if item.outcome not in ("passed", "ungraded")]
     messages = {(item.outcome, item.message, item.detail) for item in failed if not item.hidden}
-    if len(failed) == len(result.items) and len(messages) == 1:
+    if len(failed) == len(result.items) > 1 and len(messages) == 1:
         # One cause for everything (no such file, a syntax error): say it once.
         first = next(item for item in failed if not item.hidden)
         console.print(Text(f"  ✗ all {len(failed)} items", style="red"))
