@@ -1,0 +1,32 @@
+# wrong: the last layer is known by comparing weights
+# loses: test_equal_sizes_are_not_confused
+# keeps: the rest
+
+import jax
+import jax.numpy as jnp
+
+
+def num_layers(params):
+    return len(jax.tree.leaves(params)) // 2
+
+
+def mlp_forward(params, x):
+    depth = len(params)
+    last = params[f"layer{depth}"]["w"]
+    for i in range(1, depth + 1):
+        w = params[f"layer{i}"]["w"]
+        x = x @ w + params[f"layer{i}"]["b"]
+        if w.shape != last.shape:
+            x = jax.nn.relu(x)
+        else:
+            x = jnp.where(jnp.all(w == last), x, jax.nn.relu(x))
+    return x
+
+
+def init_mlp(key, sizes):
+    keys = jax.random.split(key, len(sizes) - 1)
+    params = {}
+    for i, (k, m, n) in enumerate(zip(keys, sizes[:-1], sizes[1:]), 1):
+        w = jax.random.normal(k, (m, n)) * jnp.sqrt(2.0 / m)
+        params[f"layer{i}"] = {"w": w, "b": jnp.zeros((n,))}
+    return params

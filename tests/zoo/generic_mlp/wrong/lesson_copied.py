@@ -1,0 +1,27 @@
+# wrong: the lesson's functions under new names
+# loses: test_num_layers_counts_the_layers, test_any_depth_and_any_widths,
+# test_twelve_layers_run_in_numeric_order, test_single_example, test_relu_between_layers,
+# test_no_relu_after_the_last_layer, test_works_under_jit, test_works_under_vmap,
+# test_init_has_names_and_shapes, test_biases_start_at_zero, test_weights_have_he_variance,
+# test_layers_are_drawn_independently, test_arguments_stay_as_they_were,
+# test_num_layers_of_deep_and_thin_networks, test_a_hundred_layers_run_in_numeric_order,
+# test_equal_sizes_are_not_confused, test_relu_is_exact_at_any_scale,
+# test_axes_of_size_one_are_kept, test_every_call_uses_its_own_arguments,
+# test_gradients_of_twelve_layers_under_jit, test_sizes_may_be_any_sequence,
+# test_every_layer_has_its_own_variance, test_weights_are_single_draws, test_typed_keys,
+# test_the_key_decides, test_many_layers_are_independent
+# keeps: the rest
+
+from mnist_mlp import forward, init_params
+
+
+def num_layers(params):
+    return 3
+
+
+def mlp_forward(params, x):
+    return forward(params, x)
+
+
+def init_mlp(key, sizes):
+    return init_params(key)
