@@ -79,14 +79,15 @@ def in_gradients(params: Params, x: np.ndarray, y: np.ndarray) -> Iterator[Mista
             "the weights are right and the biases are all zero. A bias has a gradient too.",
             without_biases,
         ),
+        # One mistake to a message: where every gradient is longer than 1 the two do the same.
         Mistake(
-            "clipped",
-            "gradients longer than 1 have been cut to norm 1. They are asked for as they are.",
+            "rescaled",
+            "gradients have been cut or stretched to norm 1. They are asked for as they are.",
             lambda: scaled(np.minimum(1.0, 1 / np.maximum(norms, 1e-12))),
         ),
         Mistake(
-            "normalised",
-            "every gradient has been stretched to norm 1. They are asked for as they are.",
+            "rescaled",
+            "gradients have been cut or stretched to norm 1. They are asked for as they are.",
             lambda: scaled(1 / np.maximum(norms, 1e-12)),
         ),
         Mistake(
@@ -201,6 +202,11 @@ def in_norms(params: Params, x: np.ndarray, y: np.ndarray) -> Iterator[Mistake]:
             "divided-by-batch",
             "every norm is too small by the same factor, the batch size.",
             lambda: right / len(x),
+        ),
+        Mistake(
+            "multiplied-by-batch",
+            "every norm is too large by the same factor, the batch size.",
+            lambda: right * len(x),
         ),
         Mistake(
             "losses",

@@ -313,7 +313,7 @@ def _norms(grads: Mapping[str, Any]) -> np.ndarray:
 
 def _vary(norms: np.ndarray) -> bool:
     norms = norms.astype(np.float64)
-    return bool(norms.min() >= 0 and np.ptp(norms) > 0.01 * norms.max())
+    return bool(norms.min() >= 0 and np.ptp(norms) > 1e-3 * norms.max())
 
 
 def _require_floats(value: np.ndarray, what: str) -> None:
