@@ -42,8 +42,8 @@ def train_with_norms(key, params, optimizer, data, n_steps=200, batch_size=128):
 def plot_grad_norms(unclipped, clipped, clip_norm=1.0):
     figure = Figure(figsize=(8, 4.5))
     axes = figure.subplots()
-    axes.plot(unclipped, label="clipped at None")
-    axes.plot(clipped, label="clipped at 1.0")
+    axes.plot(unclipped, label="clipped (first run)")
+    axes.plot(clipped, label="clipped (second run)")
     axes.axhline(clip_norm, color="black", linestyle="--", label="clip_norm")
     axes.set(xlabel="step", ylabel="gradient norm", yscale="log")
     axes.legend()

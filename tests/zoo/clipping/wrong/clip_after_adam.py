@@ -1,5 +1,5 @@
 # wrong: Adam first, clipping afterwards
-# loses: test_long_gradients_are_scaled_as_a_whole, test_the_arguments_are_used, test_any_pytree_inside_jit_and_outside, test_two_runs_in_turns
+# loses: test_long_gradients_are_scaled_as_a_whole, test_the_arguments_are_used, test_any_pytree_inside_jit_and_outside
 # keeps: the rest
 # named: clipped-after-adam
 from typing import NamedTuple

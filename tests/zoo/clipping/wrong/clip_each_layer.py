@@ -1,5 +1,5 @@
 # wrong: each layer is clipped by its own norm
-# loses: test_long_gradients_are_scaled_as_a_whole, test_the_arguments_are_used, test_two_runs_in_turns
+# loses: test_long_gradients_are_scaled_as_a_whole, test_the_arguments_are_used
 # keeps: test_short_gradients_are_left_alone, test_none_means_adam_alone, test_it_is_an_optax_optimizer
 # named: clipped-layer-by-layer
 from typing import NamedTuple

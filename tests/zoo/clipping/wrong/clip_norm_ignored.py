@@ -1,6 +1,6 @@
 # wrong: always clips at 1.0
-# loses: test_long_gradients_are_scaled_as_a_whole, test_short_gradients_are_left_alone, test_the_arguments_are_used, test_any_pytree_inside_jit_and_outside
-# keeps: test_none_means_adam_alone, test_it_is_an_optax_optimizer, test_two_runs_in_turns, test_the_run_has_an_entry_for_each_step
+# loses: test_long_gradients_are_scaled_as_a_whole, test_short_gradients_are_left_alone, test_the_arguments_are_used, test_any_pytree_inside_jit_and_outside, test_two_runs_in_turns
+# keeps: test_none_means_adam_alone, test_it_is_an_optax_optimizer, test_the_run_has_an_entry_for_each_step
 # named: clip-norm-not-used
 from typing import NamedTuple
 

@@ -1,5 +1,5 @@
 # wrong: mean of squares instead of their sum
-# loses: test_long_gradients_are_scaled_as_a_whole, test_the_arguments_are_used, test_any_pytree_inside_jit_and_outside, test_two_runs_in_turns
+# loses: test_long_gradients_are_scaled_as_a_whole, test_the_arguments_are_used, test_any_pytree_inside_jit_and_outside
 # keeps: test_short_gradients_are_left_alone, test_none_means_adam_alone, test_it_is_an_optax_optimizer, test_the_run_has_an_entry_for_each_step, test_losses_are_before_the_update, test_both_series_are_drawn
 # named: root-mean-square
 from typing import NamedTuple
