@@ -9,6 +9,7 @@ to another.
 from __future__ import annotations
 
 import importlib
+import socket
 import threading
 import time
 from concurrent.futures import CancelledError
@@ -120,6 +121,8 @@ class DaskExecutor:
         address: Any = scheduler
         if scheduler == "slurm":
             address = self._open.enter_context(_slurm(workers or 1))
+        else:
+            _knock(scheduler)
         try:
             client = self._open.enter_context(
                 _distributed().Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
@@ -164,6 +167,15 @@ def hang_up(run: str) -> None:
     for place in [place for place in _children if place[0] == run]:
         _children.pop(place).close()
     machine.forget(run)
+
+
+def _knock(scheduler: str) -> None:
+    """Raises `ExecutorError` where nobody listens; Dask's client says so late and at length."""
+    try:
+        place = _distributed().comm.get_address_host_port(scheduler)
+        socket.create_connection(place, timeout=CONNECT_SECONDS).close()
+    except (OSError, ValueError, TypeError) as error:
+        raise ExecutorError(f"there is no scheduler at {scheduler}; check the address") from error
 
 
 def _distributed() -> Any:
