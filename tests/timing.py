@@ -140,16 +140,22 @@ def follows(
 ) -> None:
     """Fails unless a time agrees with what follows from other measured times.
 
+    One that is to the last digits what a mistake makes of those times is that mistake, be it near.
+
     Raises:
-      TooLong: it does not; measured again it may.
+      CheckFailed: it is what a mistake makes.
+      TooLong: it does not agree; measured again it may.
     """
-    if abs(seconds - want) <= within:
-        return
-    matching = [mistake for mistake in mistakes if abs(seconds - mistake.outcome()) < 1e-3]
-    mistake = matching[0] if len({mistake.id for mistake in matching}) == 1 else None
-    thought = f" Most likely {mistake.sentence}" if mistake else ""
-    message = f"{what} is {seconds:.3g}, but {means} is {want:.3g}.{thought}"
-    raise TooLong(message, mistake.id if mistake else None)
+    exact = 1e-6 * max(abs(want), within)
+    made = [m for m in mistakes if abs(seconds - m.outcome()) <= exact]
+    if abs(seconds - want) > 1e-3 and len({mistake.id for mistake in made}) == 1:
+        mistake = made[0]
+        raise CheckFailed(
+            f"{what} is {seconds:.3g}, but {means} is {want:.3g}. Most likely {mistake.sentence}",
+            mistake.id,
+        )
+    if abs(seconds - want) > within:
+        raise TooLong(f"{what} is {seconds:.3g}, but {means} is {want:.3g}.")
 
 
 def _explanation(

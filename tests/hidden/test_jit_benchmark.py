@@ -234,6 +234,8 @@ def test_default_is_a_hundred_measured_steps(student, rng):
         require_speedup(got)
 
     settle(student, "default", lambda: sleeping(student, rng, costs), check)
+    got = sleeping(student, rng, {"jit": [0.3, 0.0, 0.0], "outputs": ["loss"]}, n_steps=3)
+    takes(got.jit_seconds, 0.3, float("inf"), what="jit_seconds", means="3 steps of uneven cost")
 
 
 @item(
@@ -269,7 +271,7 @@ def computing(student, rng, late, eager, jit):
     params = {"a": np.ones(3, np.float32), "b": {"c": np.ones((2, 2), np.float32)}}
     x = rng.uniform(size=(4, 3)).astype(np.float32)
     y = rng.integers(10, size=4).astype(np.int32)
-    seconds = {"eager": eager, "jit": jit, "trace": 0.0}
+    seconds = {"eager": eager, "jit": jit}
     state = np.zeros(2, np.float32)
     value = student.run("jit_benchmark.computing", late, seconds, params, state, x, y)
     return timing(value, 1, costs=seconds, wall=student.seconds)

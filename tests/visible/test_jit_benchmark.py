@@ -334,29 +334,26 @@ def test_first_call_seconds(student, rng):
 )
 def test_compile_seconds(student, rng):
     def check(got):
-        times = got.first_call_seconds, got.jit_seconds, got.eager_seconds
-        takes(
-            got.compile_seconds,
-            got.costs["trace"],
-            float("inf"),
-            what="compile_seconds",
-            means="compiling",
-            mistakes=mistakes.of_compile(*times, 3),
+        step, compiling = got.costs["first_jit"], got.costs["trace"]
+        known = mistakes.of_compile(
+            got.first_call_seconds, got.jit_seconds, got.eager_seconds, n_steps=3
         )
+        what = "compile_seconds"
+        takes(got.compile_seconds, compiling, np.inf, what=what, means="compiling", mistakes=known)
         follows(
             got.compile_seconds,
             max(0.0, got.first_call_seconds - got.jit_seconds / 3),
-            0.5 * got.costs["first_jit"],
-            what="compile_seconds",
+            0.5 * step,
+            what=what,
             means="the first call less one jitted step",
-            mistakes=mistakes.of_compile(*times, 3),
+            mistakes=known,
         )
 
     settle_three_steps(student, rng, check)
 
 
 @item(
-    "Under jit the step is as fast as the lesson's",
+    "Under jit the step is about as fast as the lesson's",
     points=0.5,
     hint="Does the step loop over examples, or do anything that the update does not need?",
     seconds=60,
@@ -380,11 +377,11 @@ def test_jitted_step_is_fast(student, rng, benchmark):
     ratios = []
     for _ in range(4):
         ratios += [seconds(theirs) / seconds(ours) for _ in range(5)]
-        if np.median(ratios) < 2:
+        if np.median(ratios) < 5:
             break
     benchmark.pedantic(student.call, args=(theirs,), rounds=3)
     require(
-        np.median(ratios) < 4,
+        np.median(ratios) < 20,  # the contract asks for no speed: only a grave mistake is one
         f"Ten jitted steps take {np.median(ratios):.1f} times as long as the lesson's. What do"
         " they do that the update does not need?",
     )
