@@ -73,6 +73,13 @@ def positive_logits(params, x):
     return {**params, last: {**params[last], "b": b}}
 
 
+def require_depth(count, depth):
+    """Compares what num_layers returned for a network of `depth` layers."""
+    count = integer(count, what="num_layers(params)")
+    what = f"num_layers(params), {count} for a network of {depth} layers,"
+    close(count, depth, rtol=0, atol=0, what=what, mistakes=mistakes.of_depth(depth))
+
+
 @item(
     "num_layers counts the layers",
     points=1,
@@ -80,12 +87,7 @@ def positive_logits(params, x):
 )
 def test_num_layers_counts_the_layers(student, rng):
     for sizes in ((5, 7, 7, 6, 5, 4), (5, 7, 4), (5, 4)):
-        depth = len(sizes) - 1
-        count = integer(
-            student.num_layers(oracles.random_params(rng, sizes)), what="num_layers(params)"
-        )
-        what = f"num_layers(params) for a network of {depth}"
-        close(count, depth, rtol=0, atol=0, what=what, mistakes=mistakes.of_depth(depth))
+        require_depth(student.num_layers(oracles.random_params(rng, sizes)), len(sizes) - 1)
 
 
 @item(

@@ -1,5 +1,5 @@
 # wrong: donates the key
-# loses: test_arguments_stay_as_they_were, test_sizes_may_be_any_sequence
+# loses: test_arguments_stay_as_they_were
 # keeps: the rest
 
 from functools import partial

@@ -1,4 +1,4 @@
-# wrong: num_layers counts leaves named w twice when there are more than nine
+# wrong: num_layers is one too few for more than nine layers
 # loses: test_num_layers_of_deep_and_thin_networks
 # keeps: the rest
 
