@@ -1,4 +1,5 @@
 # wrong: times of one step instead of all
+# loses: test_compile_seconds, test_default_is_a_hundred_measured_steps, test_eager_seconds, test_jit_seconds
 # named: average-for-total
 import time
 from typing import NamedTuple

@@ -1,4 +1,5 @@
 # wrong: parameters and state are waited for, the loss is not
+# loses: test_eager_waits_for_the_loss
 import time
 from typing import NamedTuple
 

@@ -1,4 +1,5 @@
 # wrong: parameters and loss are waited for, the state is not
+# loses: test_eager_waits_for_the_state
 import time
 from typing import NamedTuple
 

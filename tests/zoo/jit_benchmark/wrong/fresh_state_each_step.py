@@ -1,4 +1,6 @@
 # wrong: the optimizer state begins anew in every step
+# loses: test_adam_state_is_carried, test_adamw_gets_the_parameters, test_every_step_has_its_own_optimizer, test_step_works_under_jit
+# keeps: the rest
 # named: state-forgotten
 import time
 from typing import NamedTuple

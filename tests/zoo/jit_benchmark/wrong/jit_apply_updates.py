@@ -1,4 +1,6 @@
 # wrong: only the addition of the updates is jitted
+# loses: test_no_jit_inside_the_step
+# keeps: the rest
 import time
 from typing import NamedTuple
 

@@ -1,4 +1,6 @@
 # wrong: a jitted step is returned
+# loses: test_step_is_not_jitted, test_no_jit_inside_the_step
+# keeps: the rest
 import time
 from typing import NamedTuple
 

@@ -1,4 +1,6 @@
 # wrong: the gradient is jitted inside the step
+# loses: test_no_jit_inside_the_step
+# keeps: the rest
 import time
 from typing import NamedTuple
 

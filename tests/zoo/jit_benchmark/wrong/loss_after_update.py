@@ -1,4 +1,6 @@
 # wrong: the loss is computed after the update
+# loses: test_loss_is_before_the_update, test_every_step_has_its_own_optimizer, test_step_works_under_jit
+# keeps: the rest
 # named: loss-after-update
 import time
 from typing import NamedTuple

@@ -1,4 +1,6 @@
 # wrong: Adam whatever optimizer is given
+# loses: test_step_updates_the_parameters, test_adam_state_is_carried, test_step_is_not_jitted, test_adamw_gets_the_parameters, test_every_step_has_its_own_optimizer, test_step_works_under_jit
+# keeps: the rest
 # named: own-optimizer
 import time
 from typing import NamedTuple

@@ -1,4 +1,5 @@
 # wrong: all jitted steps in one scan
+# loses: test_jitted_steps_are_whole_calls
 import time
 from typing import NamedTuple
 

@@ -1,4 +1,6 @@
 # wrong: the updates are subtracted
+# loses: test_step_updates_the_parameters, test_adam_state_is_carried, test_adamw_gets_the_parameters, test_every_step_has_its_own_optimizer, test_step_works_under_jit
+# keeps: the rest
 # named: uphill
 import time
 from typing import NamedTuple

@@ -1,4 +1,5 @@
 # wrong: the thread's processor time
+# loses: test_compilation_is_not_in_jit_seconds, test_compile_seconds, test_default_is_a_hundred_measured_steps, test_eager_seconds, test_eager_warm_up_is_not_counted, test_first_call_seconds, test_jit_seconds
 # named: not-elapsed
 import time
 from typing import NamedTuple

@@ -1,4 +1,5 @@
 # wrong: all jitted steps unrolled into one program
+# loses: test_jitted_steps_are_whole_calls
 import time
 from typing import NamedTuple
 

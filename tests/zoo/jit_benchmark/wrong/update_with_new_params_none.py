@@ -1,4 +1,6 @@
 # wrong: params=None is handed to update
+# loses: test_adamw_gets_the_parameters
+# keeps: the rest
 import time
 from typing import NamedTuple
 

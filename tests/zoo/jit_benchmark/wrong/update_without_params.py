@@ -1,4 +1,6 @@
 # wrong: update gets no params, so adamw fails
+# loses: test_adamw_gets_the_parameters
+# keeps: the rest
 import time
 from typing import NamedTuple
 
