@@ -195,7 +195,8 @@ class HostileKit:
         assert process.stdin
         assert process.stdout
         with process:
-            task = {"layers": layers, "names": names, "reachable": self._reachable}
+            slow = [case.name for case in cases() if "timeout" in case.outcomes]
+            task = {"layers": layers, "names": names, "slow": slow, "reachable": self._reachable}
             json.dump(task, process.stdin)
             process.stdin.close()
             for line in process.stdout:

@@ -33,14 +33,14 @@ def main() -> None:
     port, address, unpickled = task["reachable"].values()
     grading.choose = lambda mode: Sandbox(tuple(task["layers"]))
     plugin.SECONDS_AFTER_TIMEOUT = 1.0
-    stretch = plugin._stretch
-    plugin._stretch = lambda: min(2.0, stretch())
     warm_cache()
     with listening(int(port), address) as listeners, grading.Grader("required") as grader:
         control = grade(grader, "control_honest")
         print(json.dumps({"name": "first", "points": control["points"]}), flush=True)
         processes, files = running(), left_files(Path("/tmp", unpickled))
         for number, name in enumerate(task["names"], start=1):
+            # One that is to run into its limit does so soon; another has time on a busy machine.
+            stretch_limits(1.5 if name in task["slow"] else plugin.MAX_STRETCH)
             started = time.monotonic()
             result = grade(grader, name)
             result["seconds"] = round(time.monotonic() - started, 2)
@@ -50,10 +50,15 @@ def main() -> None:
             result["processes"] = len(running()) - len(processes)
             result["files"] = sorted(left_files(Path("/tmp", unpickled)) - files)
             result["connections"] = sum(map(connected, listeners))
+            stretch_limits(plugin.MAX_STRETCH)
             if number % 8 == 0 or number == len(task["names"]):
                 result["control"] = grade(grader, "control_honest")["points"]
             result["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
             print(json.dumps(result), flush=True)
+
+
+def stretch_limits(factor: float) -> None:
+    plugin._stretch = lambda: factor
 
 
 def warm_cache() -> None:

@@ -1,5 +1,5 @@
 # hostile: poisons linecache, traceback and the exception itself
-# verdict: failed error crashed
+# verdict: failed error crashed timeout
 import linecache
 import os
 import sys
