@@ -312,8 +312,10 @@ def _norms(grads: Mapping[str, Any]) -> np.ndarray:
 
 
 def _vary(norms: np.ndarray) -> bool:
+    """Whether norms are positive and, where there are several, not all the same."""
     norms = norms.astype(np.float64)
-    return bool(norms.min() >= 0 and np.ptp(norms) > 1e-3 * norms.max())
+    spread = np.ptp(norms) > 1e-3 * norms.max() or len(norms) == 1
+    return bool(spread and norms.min() >= 0 and norms.max() > 0)
 
 
 def _require_floats(value: np.ndarray, what: str) -> None:
