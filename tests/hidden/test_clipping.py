@@ -119,8 +119,9 @@ class Recording(NamedTuple):
 _RECORDINGS: WeakKeyDictionary[Student, Recording | StudentFault | CheckFailed] = (
     WeakKeyDictionary()
 )
-# Enough draws that each of the nine images comes up, see test_every_example_takes_part.
-N_STEPS, N_TRAIN, BATCH_SIZE = 54, 9, 4
+# Enough draws that each image comes up, see test_every_example_takes_part; and a rest of three
+# images, whose shares in a smaller batch are no multiples of a quarter.
+N_STEPS, N_TRAIN, BATCH_SIZE = 64, 11, 4
 
 
 def recording(student: Student, rng: np.random.Generator) -> Recording:
@@ -203,12 +204,12 @@ def _batch_size(weights: np.ndarray) -> int | None:
 @item(
     "Every batch holds exactly batch_size examples of the training split, with their own labels",
     points=1,
-    hint="With 9 examples and batches of 4, what does your function do at the end of an epoch?",
+    hint="With 11 examples and batches of 4, what does your function do at the end of an epoch?",
     seconds=60,
 )
 def test_batches_are_whole_and_from_the_training_split(student, rng):
     """A right function that draws with replacement draws each example an even number of times in
-    all 54 batches with a probability far below 1e-9."""
+    all 64 batches with a probability far below 1e-9."""
     run = recording(student, rng)
     require_batches(run)
     counts = np.rint(run.weights * BATCH_SIZE).astype(int)
@@ -226,9 +227,9 @@ def test_batches_are_whole_and_from_the_training_split(student, rng):
     seconds=60,
 )
 def test_every_epoch_has_a_new_order(student, rng):
-    """Two random batches of 4 out of 9 are equal with probability 1/126, two pairs of neighbouring
-    ones of an epoch with 1/630. So 14 equal pairs at one distance have a probability below 1e-12,
-    and that all 54 batches hold neighbours in the data has one below 1e-50."""
+    """Two random batches of 4 out of 11 are equal with a probability of 1/330, both batches of two
+    epochs with one of 1/11550. So 14 equal pairs at one distance have a probability below 1e-12,
+    and that all 64 batches hold neighbours in the data has one below 1e-50."""
     run = recording(student, rng)
     batches = [tuple(np.round(weights, 2)) for weights in run.weights]
     require(len(set(batches)) > 1, "Every step took the same batch.")
@@ -262,8 +263,8 @@ def _are_neighbours(rows: np.ndarray, n_rows: int) -> bool:
     seconds=60,
 )
 def test_every_example_takes_part(student, rng):
-    """54 random batches of 4 leave out one of 9 examples with a probability of at most
-    9 * (8/9)**216 < 1e-10, with replacement; less without."""
+    """64 random batches of 4 leave out one of 11 examples with a probability of at most
+    11 * (10/11)**256 < 3e-10, with replacement; less without."""
     run = recording(student, rng)
     drawn_ever = (np.abs(run.weights[:, :N_TRAIN]) > 0.01).any(axis=0)
     missing = int((~drawn_ever).sum())
@@ -281,7 +282,7 @@ def test_every_example_takes_part(student, rng):
     seconds=60,
 )
 def test_the_step_is_compiled_once(student, rng):
-    """54 steps are at least 13 epochs, so that even a compilation an epoch is seen."""
+    """64 steps are at least 21 epochs, so that even a compilation an epoch is seen."""
     run = recording(student, rng)
     calls = run.loss_calls or run.update_calls
     require(
