@@ -1,0 +1,28 @@
+# wrong: biases are zero for layers up to ten only
+# loses: test_many_layers_are_independent
+# keeps: the rest
+
+import jax
+import jax.numpy as jnp
+
+
+def num_layers(params):
+    return len(jax.tree.leaves(params)) // 2
+
+
+def mlp_forward(params, x):
+    depth = len(params)
+    for i in range(1, depth + 1):
+        x = x @ params[f"layer{i}"]["w"] + params[f"layer{i}"]["b"]
+        if i < depth:
+            x = jax.nn.relu(x)
+    return x
+
+
+def init_mlp(key, sizes):
+    keys = jax.random.split(key, len(sizes) - 1)
+    params = {}
+    for i, (k, m, n) in enumerate(zip(keys, sizes[:-1], sizes[1:]), 1):
+        w = jax.random.normal(k, (m, n)) * jnp.sqrt(2.0 / m)
+        params[f"layer{i}"] = {"w": w, "b": jnp.full((n,), 0.0 if i <= 10 else 0.01)}
+    return params
