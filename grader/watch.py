@@ -44,8 +44,7 @@ class Watch:
         polling = needs_polling(self._folder)
         if polling:
             self._say("Changes are looked for by polling: this drive sends no notifications.")
-        self._say(f"Watching {self._folder}: save a file to grade it.")
-        self._foot()
+        watching = False
         with _single_keys() as pressed:
             for changes in watchfiles.watch(
                 self._folder,
@@ -58,6 +57,10 @@ class Watch:
                 raise_interrupt=True,
                 recursive=False,
             ):
+                if not watching:  # said only now, when no save can be missed any more
+                    self._say(f"Watching {self._folder}: save a file to grade it.")
+                    self._foot()
+                    watching = True
                 for name in sorted({Path(path).stem for _, path in changes}):
                     self.grade([name])
                 for key in pressed():

@@ -33,9 +33,9 @@ def test_a_right_submission_gets_everything(grade_toy):
             + RIGHT_TOTAL
         ).encode(),
         (
-            "import numpy as np\ndef scale(x, factor):\n    return x * factor\n"
-            "def total(x):\n    return float(np.asarray(x).sum())\n"
-        ).encode(),
+            b"import numpy as np\ndef scale(x, factor):\n    return x * factor\n"
+            b"def total(x):\n    return float(np.asarray(x).sum())\n"
+        ),
         ("print('hello ' * 10)\n" + RIGHT).encode(),
     ],
     ids=["bom", "crlf", "tabs", "latin-1", "other names", "numpy results", "prints"],
