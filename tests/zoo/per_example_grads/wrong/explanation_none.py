@@ -1,0 +1,25 @@
+# wrong: EXPLANATION is None
+# loses: test_explanation_is_written
+# keeps: the rest
+import jax
+import jax.numpy as jnp
+from mnist_mlp import forward, loss_fn
+
+EXPLANATION = None
+
+
+@jax.jit
+def per_example_grads(params, x, y):
+    return jax.vmap(jax.grad(loss_fn), in_axes=(None, 0, 0))(params, x, y)
+
+
+@jax.jit
+def grad_norms(params, x, y):
+    grads = per_example_grads(params, x, y)
+    squares = [jnp.sum(g**2, axis=tuple(range(1, g.ndim))) for g in jax.tree.leaves(grads)]
+    return jnp.sqrt(sum(squares))
+
+
+def largest_gradients(params, x, y, k):
+    norms, indices = jax.lax.top_k(grad_norms(params, x, y), k)
+    return indices, norms
