@@ -73,7 +73,7 @@ def require_speedup(got):
     times = got.eager_seconds, got.jit_seconds, got.first_call_seconds
     known = mistakes.of_speedup(*times, got.n_steps)
     ratio = got.eager_seconds / got.jit_seconds
-    close(got.speedup, ratio, rtol=1e-4, atol=0, what="speedup", mistakes=known)
+    close(got.speedup, ratio, rtol=2e-3, atol=0, what="speedup", mistakes=known)
 
 
 def sleeping(student, rng, costs, n_steps=None):
