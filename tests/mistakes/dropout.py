@@ -11,7 +11,7 @@ from grader.checks import Mistake
 from tests import oracles
 
 KNOWN: dict[str, str] = {
-    "no-dropout": "Nothing is zeroed, whatever the rate.",
+    "no-dropout": "Is the mask put to use, and does the rate arrive?",
     "rate-is-keep-probability": (
         "`rate` seems to be taken for the probability of surviving. It is that of being zeroed."
     ),
@@ -74,7 +74,8 @@ KNOWN: dict[str, str] = {
         "The batches come in the same order in every epoch. When is the order drawn?"
     ),
     "not-shuffled": (
-        "The batches follow the order of the data. Where is the training split shuffled?"
+        "Images that are neighbours in the data stay together in a batch. Where is the training"
+        " split shuffled?"
     ),
 }
 """Misconceptions that are told by what they do rather than by one value."""

@@ -1,6 +1,5 @@
 # wrong: accuracies on the first hundred test images only
 # loses: test_accuracies_are_recomputed
-# keeps: the rest
 
 from functools import partial
 from typing import NamedTuple

@@ -1,6 +1,5 @@
 # wrong: the accuracies are those before training
 # loses: test_accuracies_are_recomputed
-# keeps: the rest
 
 from functools import partial
 from typing import NamedTuple

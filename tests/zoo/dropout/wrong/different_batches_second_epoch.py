@@ -1,6 +1,5 @@
 # wrong: the second run starts from another epoch number but the first
 # loses: test_rate_zero_gives_equal_runs
-# keeps: the rest
 
 from functools import partial
 from typing import NamedTuple

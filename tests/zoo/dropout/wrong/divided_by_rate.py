@@ -1,7 +1,6 @@
 # wrong: survivors are divided by rate (and rate 0 is left alone)
 # loses: test_survivors_are_scaled, test_extreme_rates, test_forward_with_known_masks,
 #   test_dtype_is_kept
-# keeps: the rest
 # named: divided-by-rate
 
 from functools import partial

@@ -1,6 +1,5 @@
 # wrong: error rates in place of accuracies
 # loses: test_accuracies_are_recomputed
-# keeps: the rest
 
 from functools import partial
 from typing import NamedTuple

@@ -1,6 +1,5 @@
 # wrong: the first element is never zeroed
 # loses: test_number_zeroed_varies
-# keeps: the rest
 
 from functools import partial
 from typing import NamedTuple

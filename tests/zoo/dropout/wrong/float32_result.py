@@ -1,6 +1,5 @@
 # wrong: the result is float32 whatever x is
 # loses: test_dtype_is_kept
-# keeps: the rest
 
 from functools import partial
 from typing import NamedTuple

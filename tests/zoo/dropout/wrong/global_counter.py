@@ -1,6 +1,5 @@
 # wrong: a global counter is folded into the key
 # loses: test_the_key_decides_the_mask, test_jit_and_gradient
-# keeps: the rest
 # named: hidden-state
 
 from functools import partial

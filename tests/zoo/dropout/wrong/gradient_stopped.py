@@ -1,6 +1,5 @@
 # wrong: no gradient passes
 # loses: test_jit_and_gradient, test_loss_gradient
-# keeps: the rest
 # named: no-gradient
 
 from functools import partial

@@ -1,6 +1,5 @@
 # wrong: the input has dropout too
 # loses: test_input_and_logits_are_left_alone, test_forward_with_known_masks, test_loss_gradient
-# keeps: the rest
 # named: dropout-on-input
 
 from functools import partial

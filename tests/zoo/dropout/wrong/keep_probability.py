@@ -1,6 +1,5 @@
 # wrong: rate is the probability of surviving
 # loses: test_elements_are_dropped_at_the_rate, test_both_hidden_layers_drop, test_extreme_rates
-# keeps: the rest
 # named: rate-is-keep-probability
 
 from functools import partial

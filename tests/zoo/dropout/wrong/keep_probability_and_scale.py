@@ -1,7 +1,6 @@
 # wrong: rate is the probability of surviving, and survivors are divided by it
 # loses: test_survivors_are_scaled, test_elements_are_dropped_at_the_rate,
 #   test_both_hidden_layers_drop, test_extreme_rates
-# keeps: the rest
 
 from functools import partial
 from typing import NamedTuple

@@ -1,6 +1,5 @@
 # wrong: one key is split along through both runs
 # loses: test_rate_zero_gives_equal_runs, test_same_batches
-# keeps: the rest
 
 from functools import partial
 from typing import NamedTuple

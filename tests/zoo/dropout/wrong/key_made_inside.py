@@ -1,7 +1,6 @@
 # wrong: the key is made inside
 # loses: test_the_key_decides_the_mask, test_number_zeroed_varies, test_vmap,
 #   test_forward_of_single_examples, test_masks_of_training_steps
-# keeps: the rest
 # named: key-ignored
 
 from functools import partial

@@ -1,6 +1,5 @@
 # wrong: loss_dropout needs a batch
 # loses: test_loss_is_mean_cross_entropy
-# keeps: the rest
 
 from functools import partial
 from typing import NamedTuple

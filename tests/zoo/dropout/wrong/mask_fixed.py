@@ -1,6 +1,5 @@
 # wrong: every step gets the same dropout key
 # loses: test_masks_of_training_steps, test_masks_of_epochs
-# keeps: the rest
 # named: same-mask-every-step
 
 from functools import partial

@@ -1,6 +1,5 @@
 # wrong: dropout keys come from the clock
 # loses: test_comparison_follows_from_the_key
-# keeps: the rest
 
 import time
 from functools import partial

@@ -1,6 +1,5 @@
 # wrong: one random number a column
 # loses: test_every_element_has_its_own_chance, test_any_shape
-# keeps: the rest
 # named: shared-between-rows
 
 from functools import partial

@@ -1,7 +1,6 @@
 # wrong: survivors are multiplied by rate
 # loses: test_survivors_are_scaled, test_extreme_rates, test_forward_with_known_masks,
 #   test_dtype_is_kept, test_any_shape
-# keeps: the rest
 # named: multiplied-by-rate
 
 from functools import partial

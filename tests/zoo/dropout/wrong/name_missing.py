@@ -1,7 +1,6 @@
 # wrong: loss_dropout has another name
 # loses: test_loss_is_mean_cross_entropy, test_loss_gradient, test_typed_keys,
 #   test_arguments_are_left_alone
-# keeps: the rest
 
 from functools import partial
 from typing import NamedTuple

@@ -1,6 +1,5 @@
 # wrong: a scalar x fails
 # loses: test_any_shape
-# keeps: the rest
 
 from functools import partial
 from typing import NamedTuple

@@ -1,6 +1,5 @@
 # wrong: NumPy draws the mask
 # loses: test_the_key_decides_the_mask
-# keeps: the rest
 # named: hidden-state
 
 from functools import partial

@@ -1,6 +1,5 @@
 # wrong: all examples of a batch share their mask
 # loses: test_layers_draw_independent_masks, test_masks_of_training_steps
-# keeps: the rest
 # named: same-mask-in-batch
 
 from functools import partial

@@ -1,7 +1,5 @@
 # wrong: compare_dropout trains with dropout on the first layer only
-# loses: test_rate_of_training
-# keeps: the rest
-# named: one-layer-only
+# loses: test_dropout_run_is_adam
 
 from functools import partial
 from typing import NamedTuple

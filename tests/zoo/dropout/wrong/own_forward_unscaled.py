@@ -1,6 +1,5 @@
 # wrong: compare_dropout trains with masks that are not scaled
-# loses: test_rate_of_training
-# keeps: the rest
+# loses: test_dropout_run_is_adam
 
 from functools import partial
 from typing import NamedTuple

@@ -1,6 +1,5 @@
 # wrong: a slip of precedence: x / 1 - rate
 # loses: test_survivors_are_scaled, test_extreme_rates
-# keeps: the rest
 
 from functools import partial
 from typing import NamedTuple

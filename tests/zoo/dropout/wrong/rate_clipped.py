@@ -1,6 +1,5 @@
 # wrong: rates above 0.9 are cut off
 # loses: test_extreme_rates
-# keeps: the rest
 
 from functools import partial
 from typing import NamedTuple

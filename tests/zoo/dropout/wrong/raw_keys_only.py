@@ -1,6 +1,5 @@
 # wrong: the key is opened: only raw ones work
-# loses: test_typed_keys
-# keeps: the rest
+# loses: test_typed_keys, test_dropout_run_is_adam, test_shuffled_each_epoch, test_masks_of_epochs
 
 from functools import partial
 from typing import NamedTuple

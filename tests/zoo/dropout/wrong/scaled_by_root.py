@@ -1,7 +1,6 @@
 # wrong: the variance is kept, not the mean
 # loses: test_survivors_are_scaled, test_extreme_rates, test_forward_with_known_masks,
 #   test_dtype_is_kept, test_any_shape
-# keeps: the rest
 # named: scaled-by-root
 
 from functools import partial

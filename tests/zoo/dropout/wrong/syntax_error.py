@@ -8,7 +8,8 @@
 #   test_dtype_is_kept, test_any_shape, test_vmap, test_typed_keys, test_forward_with_known_masks,
 #   test_forward_of_single_examples, test_loss_gradient, test_masks_of_training_steps,
 #   test_rate_of_training, test_same_batches, test_shuffled_each_epoch, test_masks_of_epochs,
-#   test_comparison_follows_from_the_key, test_arguments_are_left_alone
+#   test_comparison_follows_from_the_key, test_arguments_are_left_alone, test_dropout_run_is_adam,
+#   test_default_arguments
 # keeps: the rest
 
 from functools import partial

@@ -1,6 +1,5 @@
 # wrong: the rate is rounded to tenths
 # loses: test_elements_are_dropped_at_the_rate, test_extreme_rates
-# keeps: the rest
 
 from functools import partial
 from typing import NamedTuple

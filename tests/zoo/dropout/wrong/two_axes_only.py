@@ -1,6 +1,5 @@
 # wrong: x is taken for a matrix
 # loses: test_any_shape
-# keeps: the rest
 
 from functools import partial
 from typing import NamedTuple

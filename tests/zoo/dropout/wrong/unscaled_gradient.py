@@ -1,6 +1,5 @@
 # wrong: the gradient lacks the factor
 # loses: test_jit_and_gradient, test_loss_gradient
-# keeps: the rest
 # named: unscaled-gradient
 
 from functools import partial

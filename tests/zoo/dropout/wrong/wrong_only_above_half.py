@@ -1,6 +1,5 @@
 # wrong: rates above one half are mirrored
 # loses: test_elements_are_dropped_at_the_rate, test_extreme_rates
-# keeps: the rest
 
 from functools import partial
 from typing import NamedTuple
