@@ -1,4 +1,5 @@
 # wrong: the first call is not waited for
+# loses: test_first_call_is_waited_for
 import time
 from typing import NamedTuple
 

@@ -1,4 +1,6 @@
 # wrong: a new lambda is jitted in every step
+# loses: test_no_jit_inside_the_step
+# keeps: the rest
 import time
 from typing import NamedTuple
 
