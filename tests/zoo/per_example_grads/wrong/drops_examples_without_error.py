@@ -1,5 +1,5 @@
 # wrong: masks out gradients where the loss is below 0.1
-# loses: test_each_entry_is_the_gradient_at_its_example
+# loses: test_any_batch_size
 import jax
 import jax.numpy as jnp
 from mnist_mlp import forward, loss_fn

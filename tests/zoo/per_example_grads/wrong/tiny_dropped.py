@@ -2,8 +2,7 @@
 # loses: test_each_entry_is_the_gradient_at_its_example, test_any_batch_size
 # keeps: test_every_leaf_gains_a_batch_axis, test_works_under_jit,
 #   test_traced_program_does_not_grow, test_norms_take_in_every_leaf,
-#   test_arguments_stay_as_they_were, test_explanation_is_written, test_any_widths,
-#   test_confident_predictions, test_dtypes_follow_params, test_no_example_sees_another,
+#   test_arguments_stay_as_they_were, test_explanation_is_written, test_no_example_sees_another,
 #   test_every_call_answers_for_its_own_arguments, test_python_does_not_loop,
 #   test_norms_of_extreme_gradients
 import jax
