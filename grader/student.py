@@ -47,7 +47,7 @@ class StudentRaised(StudentFault):
 
         self.type_name, self.text, self.bases = type_name, text, tuple(bases)
         self.frames = tuple(frames)
-        message = explain(type_name, text, self.bases, call)
+        message = explain(type_name, text, self.bases, call, bool(frames))
         lines = [f"  {f.file}, line {f.line}, in {f.function}: {f.text}" for f in frames]
         super().__init__("error", message, "\n".join([*lines, f"{type_name}: {text}"]))
 
@@ -171,11 +171,16 @@ class Student:
             "under": tuple((transform.name, transform.options) for transform in under),
             "keep": number,
         }
-        named = str(target[1]) if target[0] != "kept" else "the returned function"
+        named = {"kept": "the returned function", "probe": "your code"}.get(target[0], target[1])
         self.changed = ()
         reply = self._request(request, named)
         changed = reply.get("changed")
-        self.changed = tuple(map(str, changed)) if isinstance(changed, tuple) else ()
+        known = {*map(str, range(len(args))), *kwargs}
+        self.changed = tuple(
+            name
+            for name in (changed if isinstance(changed, tuple) else ())
+            if isinstance(name, str) and name in known
+        )
         return reply.get("value") if number is None else Ref(number)
 
     def _request(self, message: Mapping[str, Any], named: str) -> dict[str, Any]:
