@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 MAX_TEXT = 300
@@ -46,7 +47,9 @@ _MEANINGS = {
 }
 
 
-def explain(type_name: str, text: str, bases: Sequence[str], call: str) -> str:
+def explain(
+    type_name: str, text: str, bases: Sequence[str], call: str, in_students_code: bool
+) -> str:
     """One sentence for the student about an exception that `call` raised."""
     first = text.strip().splitlines()[0][:MAX_TEXT] if text.strip() else ""
     where = f"{call} raised" if call else "It raised"
@@ -55,8 +58,9 @@ def explain(type_name: str, text: str, bases: Sequence[str], call: str) -> str:
     for name in (type_name, *bases):
         if name in _MEANINGS:
             return f"{where} {type_name}: {_MEANINGS[name]}"
-    if type_name == "AttributeError" and first.endswith(f"has no attribute '{call}'"):
-        return f"There is no {call} in the module: keep the name that the stub gave it."
+    missing = re.fullmatch(r"module '\w+' has no attribute '(\w+)'", first)
+    if missing and not in_students_code:
+        return f"There is no {missing[1]} in the module: keep the name that the stub gave it."
     if type_name in ("SyntaxError", "IndentationError", "TabError"):
         return f"The file is not valid Python: {first}."
     if type_name == "SystemExit":
