@@ -96,12 +96,16 @@ def test_init(student, rng):
 
 @dataclass(frozen=True)
 class Case:
-    """A hostile submission: its file, the outcomes that an item may have, the items it may keep."""
+    """A hostile submission: its file, the outcomes that an item may have, the items it may keep.
+
+    `each_sandbox`: what stops it differs from sandbox to sandbox.
+    """
 
     path: Path
     idea: str
     outcomes: frozenset[str]
     keeps: frozenset[str]
+    each_sandbox: bool
 
     @property
     def name(self) -> str:
@@ -119,7 +123,9 @@ def cases() -> list[Case]:
             name, _, value = line[2:].partition(": ")
             header[name] = value
         keeps = frozenset(header.get("keeps", "").split())
-        found.append(Case(path, header["hostile"], frozenset(header["verdict"].split()), keeps))
+        outcomes = frozenset(header["verdict"].split())
+        each = header.get("layers") == "each"
+        found.append(Case(path, header["hostile"], outcomes, keeps, each))
     return found
 
 

@@ -1,5 +1,6 @@
 # hostile: calls abort() of the C library
 # verdict: crashed
+# layers: each
 import ctypes
 
 

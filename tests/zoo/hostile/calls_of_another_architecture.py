@@ -1,5 +1,6 @@
 # hostile: makes a system call of 32-bit x86, which numbers them differently
 # verdict: crashed error failed
+# layers: each
 import ctypes
 import mmap
 import platform

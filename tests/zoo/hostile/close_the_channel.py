@@ -1,5 +1,6 @@
 # hostile: closes every descriptor it has, the channel too
 # verdict: crashed
+# layers: each
 import os
 
 

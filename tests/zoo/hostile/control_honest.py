@@ -1,5 +1,6 @@
 # hostile: none: the control, jitted, which must pass
 # verdict: passed
+# layers: each
 import jax
 import jax.numpy as jnp
 

@@ -1,5 +1,6 @@
 # hostile: leaves a daemon in a session of its own that outlives it
 # verdict: failed error
+# layers: each
 import os
 import time
 

@@ -1,5 +1,6 @@
 # hostile: sends descriptors and credentials with its bytes
 # verdict: failed error
+# layers: each
 import os
 import stat
 import struct

@@ -1,5 +1,6 @@
 # hostile: reads its environment, /proc of every process, and its own memory
 # verdict: failed error crashed
+# layers: each
 import os
 
 

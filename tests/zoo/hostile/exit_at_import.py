@@ -1,5 +1,6 @@
 # hostile: leaves Python by os._exit(0) at import, as if all were well
 # verdict: crashed
+# layers: each
 import os
 
 os._exit(0)

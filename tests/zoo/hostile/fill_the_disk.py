@@ -1,5 +1,6 @@
 # hostile: fills every path that can be written
 # verdict: failed error crashed timeout
+# layers: each
 import os
 
 

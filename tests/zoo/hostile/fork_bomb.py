@@ -1,5 +1,6 @@
 # hostile: forks until it cannot
 # verdict: failed error
+# layers: each
 import os
 
 

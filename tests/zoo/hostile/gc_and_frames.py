@@ -1,5 +1,6 @@
 # hostile: searches every live object and every frame for expected values and tests
 # verdict: failed error
+# layers: each
 import gc
 import sys
 

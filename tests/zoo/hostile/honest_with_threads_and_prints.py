@@ -1,5 +1,6 @@
 # hostile: none: prints, leaves a thread and an exit handler, writes a plot; still right
 # verdict: passed
+# layers: each
 import atexit
 import threading
 import time

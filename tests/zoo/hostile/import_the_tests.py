@@ -1,5 +1,6 @@
 # hostile: imports tests, oracles, solutions and the trusted side by name and by path
 # verdict: failed error
+# layers: each
 import importlib
 import sys
 

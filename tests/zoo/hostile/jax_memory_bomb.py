@@ -1,5 +1,6 @@
 # hostile: allocates memory by JAX until it is gone
 # verdict: failed error crashed timeout
+# layers: each
 import jax.numpy as jnp
 
 KEPT = []

@@ -1,5 +1,6 @@
 # hostile: asks the kernel for namespaces, mounts, keys, tracing and rings
 # verdict: failed error
+# layers: each
 import ctypes
 
 libc = ctypes.CDLL(None, use_errno=True)

@@ -1,5 +1,6 @@
 # hostile: signals every process that it can name
 # verdict: failed error crashed
+# layers: each
 import os
 import signal
 

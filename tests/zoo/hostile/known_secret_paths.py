@@ -1,5 +1,6 @@
 # hostile: opens the paths where secrets usually are, and those that its environment names
 # verdict: failed error
+# layers: each
 import glob
 import os
 import pathlib

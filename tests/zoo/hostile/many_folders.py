@@ -1,5 +1,6 @@
 # hostile: makes a chain of folders too deep to be walked, and closes them
 # verdict: failed error crashed
+# layers: each
 import os
 
 

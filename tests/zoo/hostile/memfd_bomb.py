@@ -1,5 +1,6 @@
 # hostile: hides memory in anonymous files, pipes and shared segments
 # verdict: failed error crashed
+# layers: each
 import ctypes
 import os
 

@@ -1,5 +1,6 @@
 # hostile: allocates and touches memory by NumPy until it is gone
 # verdict: failed error crashed timeout
+# layers: each
 import numpy as np
 
 KEPT = []

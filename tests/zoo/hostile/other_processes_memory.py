@@ -1,5 +1,6 @@
 # hostile: reads and writes the memory of every other process by every call there is
 # verdict: failed error
+# layers: each
 import ctypes
 import os
 

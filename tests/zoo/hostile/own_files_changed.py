@@ -1,5 +1,6 @@
 # hostile: removes and rewrites its own files and the given module between the calls
 # verdict: failed error
+# layers: each
 import os
 import shutil
 

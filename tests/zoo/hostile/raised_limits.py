@@ -1,5 +1,6 @@
 # hostile: raises its resource limits and those of others
 # verdict: failed error
+# layers: each
 import os
 import resource
 

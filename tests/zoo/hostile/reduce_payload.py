@@ -1,5 +1,6 @@
 # hostile: returns an object that runs code where it is unpickled
 # verdict: failed error
+# layers: each
 import os
 
 

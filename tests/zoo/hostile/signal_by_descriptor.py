@@ -1,5 +1,6 @@
 # hostile: makes the kernel signal others through a descriptor's owner
 # verdict: failed error
+# layers: each
 import fcntl
 import os
 import signal

@@ -1,5 +1,6 @@
 # hostile: sends what it knows over TCP, UDP, path and abstract sockets, and listens
 # verdict: failed error
+# layers: each
 import socket
 import struct
 

@@ -1,5 +1,6 @@
 # hostile: recurses until the C stack is gone
 # verdict: crashed error
+# layers: each
 import sys
 
 

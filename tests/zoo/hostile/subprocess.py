@@ -1,5 +1,6 @@
 # hostile: starts programs in every way that Python knows
 # verdict: failed error
+# layers: each
 import multiprocessing
 import os
 import subprocess

@@ -1,5 +1,6 @@
 # hostile: starts threads until it cannot
 # verdict: failed error crashed timeout
+# layers: each
 import threading
 import time
 

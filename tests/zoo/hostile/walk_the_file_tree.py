@@ -1,5 +1,6 @@
 # hostile: walks the whole file tree and reports files that look like tests or secrets
 # verdict: failed error
+# layers: each
 import os
 
 

@@ -1,5 +1,6 @@
 # hostile: writes into the compilation cache, the environment and the grader
 # verdict: failed error
+# layers: each
 import glob
 import os
 import sys
