@@ -154,6 +154,11 @@ class TestNotes:
         assert submission.modules == {"dropout": SOURCE}
         assert submission.notes == (f"{name} was ignored: it is not a module of the course",)
 
+    def test_the_given_module_is_worth_no_word(self, hand_in: Callable[..., Submission]) -> None:
+        submission = hand_in({"dropout.py": SOURCE, "mnist_mlp.py": b"changed"})
+
+        assert submission == Submission("ann", {"dropout": SOURCE}, {}, ())
+
     def test_are_few_and_safe_to_print(self, hand_in: Callable[..., Submission]) -> None:
         names = {f"\x1b[31m\u202e{i}\n{'long' * 40}.py": b"" for i in range(50)}
         notes = hand_in({"dropout.py": SOURCE} | names).notes
