@@ -11,6 +11,7 @@ DIR ?=
 OUT ?=
 ARGS ?=
 N ?= 50
+SAMPLE ?=
 
 VENV := .venv
 READY := $(VENV)/.ready

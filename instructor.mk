@@ -6,8 +6,8 @@
 test: $(READY) ## Run the tests of the grader itself
 	@$(RUN) -m pytest $(ARGS)
 
-verify: $(READY) ## Prove the kit: stubs score nothing, solutions everything
-	@$(GRADER) verify $(CHOSEN) $(ARGS)
+verify: $(READY) ## Prove the kit: stubs, solutions, and the zoo or SAMPLE modules of it
+	@$(GRADER) verify --zoo $(CHOSEN) $(if $(SAMPLE),--sample $(SAMPLE)) $(ARGS)
 
 batch: $(READY) ## Grade everybody: a folder or zip a student in DIR, results in OUT
 	@$(GRADER) batch "$(or $(DIR),submitted)" --out "$(or $(OUT),build/batch)" $(ARGS)

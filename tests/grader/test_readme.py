@@ -57,7 +57,8 @@ def test_the_readme_shows_no_command_that_is_never_run():
 
 def test_what_others_run_is_really_there():
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
-    assert RUN_BY_CI <= set(script)
+    for command in RUN_BY_CI:
+        assert any(f"{line} ".startswith(f"{command} ") for line in script), command
     for test in RUN_BY_A_TEST.values():
         file, name = test.split("::")
         assert f"def {name}(" in (ROOT / "tests" / "grader" / file).read_text(encoding="utf-8")
