@@ -1,5 +1,6 @@
 # wrong: bfloat16 comes back as float32 at rate 0 only
 # loses: test_dtype_is_kept
+# keeps: the rest
 
 from functools import partial
 from typing import NamedTuple

@@ -1,5 +1,6 @@
 # wrong: the default rate is 0.5
 # loses: test_default_arguments
+# keeps: the rest
 
 from functools import partial
 from typing import NamedTuple

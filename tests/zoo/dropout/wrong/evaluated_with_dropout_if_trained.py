@@ -1,5 +1,6 @@
 # wrong: after training, the run with dropout is measured with dropout on
 # loses: test_accuracies_are_recomputed
+# keeps: the rest
 
 from functools import partial
 from typing import NamedTuple

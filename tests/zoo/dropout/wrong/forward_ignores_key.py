@@ -1,5 +1,6 @@
 # wrong: forward_dropout makes its own key
 # loses: test_forward_of_single_examples, test_masks_of_training_steps
+# keeps: the rest
 
 from functools import partial
 from typing import NamedTuple

@@ -1,5 +1,6 @@
 # wrong: the key of a dropout layer is folded with its width
 # loses: test_layers_draw_independent_masks
+# keeps: the rest
 # named: same-key-two-layers
 
 from functools import partial

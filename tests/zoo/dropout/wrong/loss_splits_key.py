@@ -1,5 +1,6 @@
 # wrong: loss_dropout splits the key first
 # loses: test_loss_is_mean_cross_entropy, test_loss_gradient
+# keeps: the rest
 
 from functools import partial
 from typing import NamedTuple

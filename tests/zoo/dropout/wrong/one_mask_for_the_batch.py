@@ -1,6 +1,6 @@
 # wrong: all examples of a batch share their mask
 # loses: test_layers_draw_independent_masks, test_masks_of_training_steps
-# named: same-mask-in-batch
+# named: shared-between-rows
 
 from functools import partial
 from typing import NamedTuple

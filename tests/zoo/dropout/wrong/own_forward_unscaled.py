@@ -1,5 +1,6 @@
 # wrong: compare_dropout trains with masks that are not scaled
 # loses: test_dropout_run_is_adam
+# keeps: the rest
 
 from functools import partial
 from typing import NamedTuple

@@ -1,5 +1,5 @@
 # wrong: the rate is rounded to two decimals
-# loses: test_elements_are_dropped_at_the_rate, test_extreme_rates
+# loses: test_extreme_rates
 
 from functools import partial
 from typing import NamedTuple

@@ -1,5 +1,6 @@
 # wrong: the order is only rotated by a random offset
 # loses: test_same_batches
+# keeps: the rest
 # named: not-shuffled
 
 from functools import partial

@@ -1,5 +1,6 @@
 # wrong: survivors are scaled by the share that happened to survive
 # loses: test_survivors_are_scaled, test_forward_with_known_masks
+# keeps: the rest
 # named: scaled-by-count
 
 from functools import partial

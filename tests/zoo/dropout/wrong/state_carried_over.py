@@ -1,5 +1,5 @@
 # wrong: the second run goes on with the state of the first
-# loses: test_rate_zero_gives_equal_runs, test_masks_of_training_steps
+# loses: test_rate_zero_gives_equal_runs, test_dropout_run_is_adam
 
 from functools import partial
 from typing import NamedTuple

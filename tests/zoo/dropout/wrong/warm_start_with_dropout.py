@@ -1,5 +1,5 @@
 # wrong: the run with dropout has its first step without
-# loses: test_masks_of_training_steps
+# loses: test_dropout_run_is_adam
 
 from functools import partial
 from typing import NamedTuple
