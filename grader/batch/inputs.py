@@ -71,8 +71,12 @@ class Entry:
 class Inbox:
     """All the entries below one path, and what was passed over; closes the zips that it reads."""
 
-    def __init__(self, path: Path, modules: Collection[str]) -> None:
+    def __init__(
+        self, path: Path, modules: Collection[str], *, besides: Path | None = None
+    ) -> None:
         """Looks for submissions of `modules`, without reading them yet.
+
+        `besides` is a folder that is no submission though it may lie there.
 
         Raises:
           IngestError: `path` holds no submissions.
@@ -80,6 +84,7 @@ class Inbox:
         self.entries: list[Entry] = []
         self.notes: list[str] = []
         self._files = frozenset(f"{module}.py" for module in modules)
+        self._besides = besides.resolve() if besides else None
         self._open = ExitStack()
         try:
             if path.is_dir():
@@ -130,7 +135,7 @@ class Inbox:
             raise IngestError(f"{printable(path)} cannot be listed ({error.strerror}).") from error
         loose: list[File] = []
         for child in children:
-            if _is_hidden(child.name):
+            if _is_hidden(child.name) or Path(child.path).resolve() == self._besides:
                 continue
             if child.is_symlink():
                 self.notes.append(f"{printable(child.name)} was passed over: it is a link")

@@ -6,7 +6,6 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from importlib import metadata
 from pathlib import Path
 
 from grader import exercises as course
@@ -19,6 +18,7 @@ from grader.batch.publish import Line, Publisher
 from grader.batch.worker import Settings
 from grader.ingest import IngestError
 from grader.sandbox import Mode, SandboxUnavailable, choose
+from grader.sandbox.choice import accelerated
 
 
 class BatchError(Exception):
@@ -73,7 +73,7 @@ def run(
         run=secrets.token_hex(8), sandbox=sandbox, rules=tasks.rules(), grader=grader
     )
     with _explained(), ExitStack() as stack:
-        inbox = stack.enter_context(Inbox(submitted, exercises))
+        inbox = stack.enter_context(Inbox(submitted, exercises, besides=out))
         journal = stack.enter_context(Journal(out, exercises, resume=resume))
         if not scheduler:
             for warning in choose(sandbox).warnings:
@@ -94,25 +94,14 @@ def _executor(workers: int | None, scheduler: str | None, settings: Settings) ->
         from grader.batch.cluster import DaskExecutor
 
         return DaskExecutor(scheduler, workers, settings)
-    return LocalExecutor(workers or default_workers(), settings)
+    return LocalExecutor(workers or default_workers(settings.sandbox), settings)
 
 
-def default_workers() -> int:
-    """One a core; one on an accelerator, which is not to be shared."""
-    if _has_accelerator():
+def default_workers(sandbox: Mode) -> int:
+    """One a core; one where submissions get at an accelerator, which is not to be shared."""
+    if sandbox != "required" and accelerated():
         return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _has_accelerator() -> bool:
-    """Whether JAX will find one; asking JAX would import it into this process."""
-    if os.environ.get("JAX_PLATFORMS", "").strip() == "cpu":
-        return False
-    devices = ("/dev/nvidia0", "/dev/kfd", "/dev/accel0", "/dev/vfio/0")
-    plugins = ("jax-cuda", "jax-rocm", "libtpu")
-    return any(map(os.path.exists, devices)) and any(
-        distribution.name.startswith(plugins) for distribution in metadata.distributions()
-    )
 
 
 def _file(entries: list[Entry], journal: Journal, exercises: list[str], watcher: Watcher) -> None:

@@ -202,6 +202,12 @@ class TestOddEntries:
                 "marks.xlsx was passed over: it is neither a folder nor a zip",
             ]
 
+    def test_the_folder_for_results_is_no_student(self, tmp_path: Path) -> None:
+        write(tmp_path, {"ann/dropout.py": b"a", "out/summary.csv": b""})
+
+        with Inbox(tmp_path, NAMES, besides=tmp_path / "ann" / ".." / "out") as inbox:
+            assert [entry.student for entry in inbox.entries] == ["ann"]
+
     def test_names_are_safe_to_print(self, tmp_path: Path) -> None:
         write(tmp_path, {"ann\x1b[31m\n\u202e/dropout.py": b"a"})
 

@@ -26,6 +26,7 @@ from grader.batch.tasks import Answer, Task, Verdict
 from grader.batch.worker import Settings
 from grader.exercises import ROOT
 from grader.ingest import Submission
+from grader.sandbox import Mode
 from tests.grader.batch import fake
 
 NAMES = tuple(course.catalogue())
@@ -335,6 +336,18 @@ class TestNothingCanBeDone:
     def test_where_nothing_can_be_written(self, submitted: Path) -> None:
         with pytest.raises(BatchError, match="choose another --out"):
             run(submitted, Path("/proc/out"), sandbox="off")
+
+
+@pytest.mark.parametrize(
+    ("sandbox", "accelerated", "expected"),
+    [("required", True, None), ("auto", True, 1), ("off", True, 1), ("off", False, None)],
+)
+def test_one_worker_a_core_but_one_on_an_accelerator(
+    monkeypatch: pytest.MonkeyPatch, sandbox: Mode, accelerated: bool, expected: int | None
+) -> None:
+    monkeypatch.setattr(module, "accelerated", lambda: accelerated)
+
+    assert module.default_workers(sandbox) == (expected or len(os.sched_getaffinity(0)))
 
 
 SCRIPT = """
