@@ -1,7 +1,7 @@
 # Targets of a whole repository, with the solutions and the hidden tests: for instructors and
 # contributors. The Makefile includes this file; what is set there is used here.
 
-.PHONY: test verify batch release mutants flake lint format stubs lock
+.PHONY: test verify batch course autograde release mutants flake lint format stubs lock
 
 test: $(READY) ## Run the tests of the grader itself
 	@$(RUN) -m pytest $(ARGS)
@@ -11,6 +11,12 @@ verify: $(READY) ## Prove the kit: stubs, solutions, and the zoo or SAMPLE modul
 
 batch: $(READY) ## Grade everybody: a folder or zip a student in DIR, results in OUT
 	@$(GRADER) batch "$(or $(DIR),submitted)" --out "$(or $(OUT),build/batch)" $(ARGS)
+
+course: $(READY) ## Write an nbgrader course into DIR (build/course)
+	@$(GRADER) course "$(or $(DIR),build/course)"
+
+autograde: $(READY) ## Grade a course's submitted/ in parallel and let nbgrader record; DIR=course
+	@$(RUN) -m grader.course.autograde "$(or $(DIR),build/course)" $(ARGS)
 
 release: $(READY) ## Write the students' kit into OUT (build/release)
 	@$(GRADER) release "$(or $(OUT),build/release)"

@@ -221,6 +221,18 @@ def release(
 
 
 @app.command()
+def course(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where the course goes.")],
+) -> None:
+    """Write an nbgrader course: configuration, notebooks and stubs, ready to release."""
+    from grader.course.generate import generate
+
+    with _failing_plainly():
+        source = generate(directory)
+    print(f"Written: {source}. Next, in {directory}: nbgrader generate_assignment {source.name}")
+
+
+@app.command()
 def doctor() -> None:
     """Look at what the kit needs on this machine, and say what to do."""
     from grader.doctor import examine

@@ -47,6 +47,7 @@ class Grader:
         *,
         exercises: Sequence[str] | None = None,
         hidden: bool = True,
+        only: Sequence[GradedTest] | None = None,
         seed: int | None = None,
         on_item: OnItem | None = None,
     ) -> Report:
@@ -55,6 +56,7 @@ class Grader:
         Args:
           exercises: names of those to be graded; None means all.
           hidden: whether hidden tests run where they are present.
+          only: of those, the tests to run; None means all. The report is on nothing else.
           seed: repeats the random inputs of an earlier run (its report's environment names it).
           on_item: is called with each item's result as it becomes known.
 
@@ -69,9 +71,9 @@ class Grader:
         if not isinstance(submission, Submission):
             submission = ingest(submission, known)
         run = Run(submission, lambda: self._launcher, seed, on_item)
-        tests = {name: _graded_tests(name, hidden) for name in chosen}
+        tests = {name: _graded_tests(name, hidden, only) for name in chosen}
         with _quietly():
-            status = pytest.main(_arguments(chosen, hidden), plugins=[RunPlugin(run)])
+            status = pytest.main(_arguments(tests, only is None), plugins=[RunPlugin(run)])
         if status == pytest.ExitCode.INTERRUPTED:
             raise KeyboardInterrupt
         return _report(submission.name, tests, run, self._environment(run), int(status))
@@ -136,22 +138,31 @@ def grade(
         )
 
 
-def _graded_tests(name: str, hidden: bool) -> list[GradedTest]:
-    return [test for test in course.graded_tests(name) if hidden or not test.hidden]
-
-
-def _arguments(exercises: Sequence[str], hidden: bool) -> list[str]:
-    files = [
-        str(path)
-        for folder in ("visible", "hidden")[: 2 if hidden else 1]
-        for name in exercises
-        if (path := ROOT / "tests" / folder / f"test_{name}.py").is_file()
+def _graded_tests(
+    name: str, hidden: bool, only: Sequence[GradedTest] | None = None
+) -> list[GradedTest]:
+    return [
+        test
+        for test in course.graded_tests(name)
+        if (hidden or not test.hidden) and (only is None or test in only)
     ]
+
+
+def _arguments(tests: dict[str, list[GradedTest]], whole_files: bool) -> list[str]:
+    chosen: list[str] = []
+    for folder in ("visible", "hidden"):
+        for name, group in tests.items():
+            path = ROOT / "tests" / folder / f"test_{name}.py"
+            wanted = [test.name for test in group if test.hidden == (folder == "hidden")]
+            if whole_files and wanted:
+                chosen.append(str(path))
+            elif wanted:
+                chosen += [f"{path}::{test}" for test in wanted]
     # No configuration, conftest or plugin but ours: a submission's folder can bring none along.
     return [
         *("-q", "--assert=plain", "--noconftest", f"--rootdir={ROOT}", f"-c{os.devnull}"),
         *("-p", "no:cacheprovider", "-p", "grader.plugin", "-p", "pytest_benchmark.plugin"),
-        *files,
+        *chosen,
     ]
 
 

@@ -22,6 +22,8 @@ from pathlib import Path, PurePosixPath
 
 MODULE_BYTES = 1 << 20
 """Largest module, in bytes."""
+NOTEBOOK_BYTES = 32 << 20
+"""Largest notebook, in bytes: it may hold pictures."""
 ARCHIVE_BYTES = 64 << 20
 """Largest zip inside a zip, in bytes: it is held in memory."""
 INDEX_BYTES = 8 << 20
@@ -92,6 +94,8 @@ class File:
 def ingest(path: Path, names: Collection[str]) -> Submission:
     """Read the modules `names` of the submission at `path`, a folder or a zip.
 
+    A name with a suffix (`dropout.ipynb`) is that file instead of a module.
+
     The modules lie at the top, or in `exercises/` or another folder below, or in a single zip
     within.
 
@@ -128,7 +132,7 @@ def ingest(path: Path, names: Collection[str]) -> Submission:
 def from_folder(path: Path, names: Collection[str], *, name: str) -> Submission:
     """Read a submission from a folder, or raise `IngestError` if it cannot be listed."""
     notes: list[str] = []
-    wanted = {f"{module}.py" for module in names}
+    wanted = set(map(_file_name, names))
     seen: list[File] = []
     for level in _levels(path, notes):
         seen += level
@@ -156,7 +160,7 @@ def select(
     Where there are no modules but one zip, that zip is the submission, unless `nested` is false.
     """
     files = [file for file in files if not _is_clutter(file.path)]
-    wanted = {f"{module}.py": module for module in names}
+    wanted = {_file_name(name): name for name in names}
     notes = list(notes)
     folder, others = _folder_of_modules(files, wanted)
     if folder is None:
@@ -203,8 +207,13 @@ def select(
 
 
 def read_module(file: File) -> bytes:
-    """The bytes of a module, or `Refused`."""
-    return _capped(file, MODULE_BYTES)
+    """The bytes of a module or a notebook, or `Refused`."""
+    is_notebook = file.path.suffix == ".ipynb"
+    return _capped(file, NOTEBOOK_BYTES if is_notebook else MODULE_BYTES)
+
+
+def _file_name(name: str) -> str:
+    return name if "." in name else f"{name}.py"
 
 
 def _capped(file: File, most: int) -> bytes:
@@ -220,7 +229,7 @@ def _inner_zip(file: File, names: Collection[str], name: str) -> Submission:
             return select(zip_files(archive), names, name=name, nested=False)
     except Refused as error:
         reason = f"was not read: {printable(file.path)} {error}"
-        return Submission(name, {}, {module: f"{module}.py {reason}" for module in names})
+        return Submission(name, {}, {module: f"{_file_name(module)} {reason}" for module in names})
 
 
 def _folder_of_modules(

@@ -22,6 +22,7 @@ _NO_PART_IN_VERDICTS = (
     "report",
     "cli.py",
     "kit.py",
+    "notebook.py",
     "watch.py",
     "gradescope.py",
 )

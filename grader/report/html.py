@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -48,6 +48,7 @@ def page(
     pictures: Mapping[str, Picture | str] | None = None,
     sources: Mapping[str, bytes] | None = None,
     answers: Mapping[str, Answer] | None = None,
+    remarks: Sequence[str] = (),
 ) -> str:
     """The page of a report, for its student: hidden items tell their title and their outcome.
 
@@ -57,6 +58,7 @@ def page(
       pictures: by exercise; a text says why there is none.
       sources: the modules, for the lines around a traceback's.
       answers: marks of written answers, by exercise.
+      remarks: lines below the total.
     """
     manual = sum(sum(exercises[name].manual.values()) for name in report.exercises)
     return _template().render(
@@ -66,6 +68,7 @@ def page(
         hints=hints or {},
         pictures=pictures or {},
         answers=answers or {},
+        remarks=remarks,
         manual=manual,
         hidden_points=POINTS * len(report.exercises) - report.max_points - manual,
         number=number,
