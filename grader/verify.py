@@ -23,8 +23,8 @@ from grader.grading import Grader
 from grader.ingest import Submission
 from grader.report.model import KNOWN_MISTAKE, Report
 
-STUB_SECONDS = 5.0
-"""Longest elapsed time of the items of one stub."""
+STUB_SHARE = 0.7
+"""Longest elapsed time of all stubs, as a share of that of the solutions."""
 HINTS = 3
 
 
@@ -36,12 +36,19 @@ def verify_kit(root: Path, exercises: Sequence[str], console: Console) -> list[s
     for name in exercises:
         tests = course.graded_tests(name, root)
         problems += declared_problems(name, course.catalogue(root)[name], tests)
+    seconds = {}
     with Grader("auto") as grader:
         for folder, expected in (("exercises", "nothing"), ("solutions", "all")):
             with console.status(f"Grading {folder}", spinner="line"):
                 report = grader.grade(root / folder, exercises=exercises)
             console.print(f"{folder}: {report.points:g} of {report.max_points:g}", highlight=False)
             problems += list(_graded_problems(report, folder, expected))
+            seconds[folder] = sum(result.seconds for result in report.exercises.values())
+    if seconds["exercises"] > STUB_SHARE * seconds["solutions"]:
+        problems.append(
+            "the stubs take {exercises:.1f} s, the solutions {solutions:.1f} s: a stub"
+            " should fail at once".format(**seconds)
+        )
     return problems
 
 
@@ -67,8 +74,6 @@ def _graded_problems(report: Report, folder: str, expected: str) -> Iterator[str
             if item.outcome == "ungraded" or passed == (expected == "nothing"):
                 told = item.detail or item.message
                 yield f"{folder}/{name}.py: {item.name} {item.outcome}: {told}"
-        if expected == "nothing" and result.seconds > STUB_SECONDS:
-            yield f"{folder}/{name}.py took {result.seconds:.1f} s to fail"
 
 
 @dataclass(frozen=True)

@@ -204,6 +204,21 @@ def test_the_results_file_has_the_fixed_form(grade_toy):
     assert all(fields == set(item) for item in exercise["items"])
 
 
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"JAX_ENABLE_X64": "1", "JAX_DEFAULT_DTYPE_BITS": "64"},
+        {"JAX_DEFAULT_PRNG_IMPL": "rbg", "JAX_THREEFRY_PARTITIONABLE": "0"},
+        {"XLA_FLAGS": "--xla_force_host_platform_device_count=8", "JAX_DEBUG_NANS": "1"},
+        {"PYTEST_ADDOPTS": "--collect-only", "PYTHONOPTIMIZE": "2", "PYTHONWARNINGS": "error"},
+    ],
+    ids=lambda environment: next(iter(environment)),
+)
+def test_no_variable_of_the_environment_changes_a_verdict(toy_kit, environment):
+    done = toy_kit.run("grade", "solutions", environment=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_a_seed_repeats_the_inputs_and_another_does_not(grade_toy):
     noisy = "def scale(x, factor):\n    raise ValueError(f'{float(x.sum()):.6f}')\n" + RIGHT_TOTAL
 
