@@ -61,6 +61,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)}; or all")
     parser.add_argument("-n", type=int, default=20, help="how many submissions")
     parser.add_argument("-x", dest="only", action="append", help="only this exercise (repeatable)")
+    parser.add_argument("--calm", action="store_true", help="no endless loop and no crash")
     parser.add_argument("--workers", type=int, nargs="*", default=[1, 2])
     parser.add_argument("--sizes", type=int, nargs="*", default=[50, 500, 5000])
     chosen = parser.parse_args()
@@ -141,8 +142,8 @@ def _cpu_account() -> Iterator[Account]:
 # The same submissions for all
 
 
-def submissions(folder: Path, count: int, names: list[str]) -> Path:
-    """Right, wrong, one endless loop, one crash: all of them different, so that none is a copy."""
+def submissions(folder: Path, count: int, names: list[str], *, calm: bool) -> Path:
+    """Right, wrong, one endless loop, one crash (not when `calm`); no two are the same."""
     for number in range(count):
         to = folder / f"student{number:03}"
         to.mkdir(parents=True)
@@ -152,9 +153,9 @@ def submissions(folder: Path, count: int, names: list[str]) -> Path:
             source = (ROOT / "solutions" / f"{name}.py").read_text()
             if wrong and number % 3 == 2:
                 source = wrong[number % len(wrong)].read_text()
-            if name == names[0] and number == 0:
+            if not calm and name == names[0] and number == 0:
                 source = source.replace("\ndef ", "\nwhile True:\n    pass\n\n\ndef ", 1)
-            if name == names[-1] and number == 1:
+            if not calm and name == names[-1] and number == 1:
                 source += "\nimport os\n\nos.abort()\n"
             (to / f"{name}.py").write_text(f"{source}\n# student {number}\n")
     return folder
@@ -163,7 +164,7 @@ def submissions(folder: Path, count: int, names: list[str]) -> Path:
 def ours(chosen: argparse.Namespace, folder: Path) -> list[tuple[str, ...]]:
     """The command as an instructor types it, sandbox on."""
     names = chosen.only or NAMES
-    submitted = submissions(folder / "submitted", chosen.n, names)
+    submitted = submissions(folder / "submitted", chosen.n, names, calm=chosen.calm)
     rows = []
     for workers in chosen.workers:
         out = folder / f"out{workers}"
@@ -188,7 +189,7 @@ def speed(cost: Cost, count: int) -> str:
 def stock(chosen: argparse.Namespace, folder: Path) -> list[tuple[str, ...]]:
     """`nbgrader autograde` on notebooks with the same checks, a cell an item."""
     names = chosen.only or NAMES
-    submitted = submissions(folder / "modules", chosen.n, names)
+    submitted = submissions(folder / "modules", chosen.n, names, calm=chosen.calm)
     root = folder / "course"
     for name in names:
         notebook(root / "source" / "hw" / f"{name}.ipynb", name)

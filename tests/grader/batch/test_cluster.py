@@ -149,6 +149,7 @@ def test_files_on_the_machine_go_with_the_batch(executor: DaskExecutor, tmp_path
     assert not list(folder.glob(f"{run}-*"))
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_goes_away() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(ROOT))

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
+import os
+import subprocess
+import sys
+import time
 import zipfile
 from pathlib import Path
 
@@ -40,6 +45,7 @@ def rows(out: Path) -> dict[str, dict[str, str]]:
         return {row["student"]: row for row in csv.DictReader(file)}
 
 
+@pytest.mark.slow
 def test_everybody_gets_the_points_of_grading_alone(
     toy_kit: Kit, submitted: Path, tmp_path: Path
 ) -> None:
@@ -117,3 +123,42 @@ def test_a_broken_machine_stops_before_any_student(
     assert done.returncode == 2
     assert "the reference solution loses scaling/test_scale_multiplies here" in done.stderr
     assert not (tmp_path / "out" / "summary.csv").exists()
+
+
+def running(root: Path) -> list[str]:
+    """The command lines of processes that work for the kit at `root`."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it has just ended
+            command = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            if str(root) in command:
+                found.append(command)
+    return found
+
+
+def test_a_kill_in_the_middle_of_a_loop_leaves_nothing_behind(toy_kit: Kit, tmp_path: Path) -> None:
+    (tmp_path / "submitted" / "ann").mkdir(parents=True)
+    (tmp_path / "submitted" / "ann" / "scaling.py").write_text(ENDLESS)
+    (tmp_path / "temp").mkdir(mode=0o755)
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "grader", "batch", tmp_path / "submitted"),
+            *("--out", tmp_path / "out", "--sandbox", "auto", "--workers", "1"),
+        ],
+        cwd=toy_kit.root,
+        env={**os.environ, "PYTHONPATH": str(toy_kit.root), "TMPDIR": str(tmp_path / "temp")},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    assert process.stderr.readline() == "1 different modules to grade\n"
+    time.sleep(2)  # well within the loop
+    process.kill()
+    process.wait()
+
+    deadline = time.monotonic() + 30
+    while running(toy_kit.root) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert running(toy_kit.root) == []
+    left = [path.name for path in (tmp_path / "temp").iterdir()]
+    assert left in ([], [f"jaxlings-batch-{os.getuid()}"])

@@ -388,6 +388,7 @@ def results(out: Path) -> dict[str, object]:
 
 
 class TestKilled:
+    @pytest.mark.slow
     def test_at_any_moment_and_resumed_it_ends_the_same(
         self, tmp_path: Path, batch: Callable[..., subprocess.Popen[str]]
     ) -> None:
