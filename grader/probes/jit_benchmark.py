@@ -147,15 +147,17 @@ def computing(
     opt_state: Any,
     x: jax.Array,
     y: jax.Array,
+    n_steps: int,
 ) -> Any:
-    """Benchmarks one step whose output `late` takes a computation of a known time.
+    """Benchmarks steps whose output `late` takes a computation of a known time.
 
     The other outputs are ready at once, so only who waits for this one sees the time.
 
     Args:
       late: an output, or `first_params` or `last_params`: the first or last leaf of the parameters.
       seconds: `eager`: processor seconds of a step that is not traced, but for the first of them,
-        which is cheap; `jit`: of an execution of the traced step.
+        which is cheap; `jit`: of an execution of the traced step. Where it is 0 nothing
+        is computed.
 
     Returns:
       What the student's function returned.
@@ -172,9 +174,11 @@ def computing(
         state, unchanged, loss = state + 1, rounds + 0, jnp.mean(x)
         # Only now: what is asked for after the long computation waits for its turn.
         if _traced(loss):
-            spent = _compute(rounds)
-        else:
+            spent = _compute(rounds) if seconds["jit"] else 0
+        elif seconds["eager"]:
             spent = _compute(eager_rounds if next(calls) else once)
+        else:
+            spent = 0
         match late:
             case "first_params":
                 leaves[0] = leaves[0] + spent
@@ -186,7 +190,7 @@ def computing(
                 loss = loss + spent
         return jax.tree.unflatten(treedef, leaves), (state, unchanged), loss
 
-    return module.benchmark_train_step(train_step, params, (opt_state, jit_rounds), x, y, 1)
+    return module.benchmark_train_step(train_step, params, (opt_state, jit_rounds), x, y, n_steps)
 
 
 def plain_step(learning_rate: float) -> Step:
@@ -232,27 +236,32 @@ def same_step_twice(
 
 
 def jit_inside(module: ModuleType, params: Any, x: jax.Array, y: jax.Array) -> dict[str, Any]:
-    """Looks for jit in a step, by tracing it twice; nothing is compiled.
+    """Looks for jit in a step, by making two steps and by tracing it twice.
 
-    What is under jit shows in the program, and is not called again when it is traced anew.
+    What is under jit shows in the program, and is not called again the second time.
 
     Returns:
-      `jitted`: how many functions that are not JAX's own are under jit; `first`, `second`: how many
-      functions of the student's, the lesson's and Optax's were called in each tracing; `control`:
-      whether the step holds control flow, whose branches are not traced again either.
+      `jitted`: how many functions that are not JAX's own are under jit; `made`: how many of the
+      lesson's functions were called in each of two steps; `traced`: how many functions of the
+      student's, the lesson's and Optax's in each of two tracings; `control`: whether the step holds
+      control flow, whose branches are not called again either.
     """
+    from mnist_mlp import loss_fn
+
     optimizer = optax.sgd(0.125)
     step = module.make_train_step(optimizer)
     args = params, optimizer.init(params), x, y
+    lesson = loss_fn.__code__.co_filename
+    folders = [os.path.dirname(str(path)) for path in (lesson, module.__file__, optax.__file__)]
+    made = [_count_calls([lesson], lambda: step(*args))[0] for _ in range(2)]
     traced = [
-        _count_calls(module, lambda: jax.make_jaxpr(lambda *a: step(*a))(*args)) for _ in range(2)
+        _count_calls(folders, lambda: jax.make_jaxpr(lambda *a: step(*a))(*args)) for _ in range(2)
     ]
-    (first, _), (second, _) = traced
     equations = [e for _, program in traced for e in _equations(program.jaxpr)]
     return {
         "jitted": sum(_is_foreign_jit(equation) for equation in equations),
-        "first": first,
-        "second": second,
+        "made": made,
+        "traced": [count for count, _ in traced],
         "control": any(equation.primitive.name in _CONTROL_FLOW for equation in equations),
     }
 
@@ -415,15 +424,13 @@ def _is_foreign_jit(equation: Any) -> bool:
     return not source.startswith(os.path.dirname(jax.__file__))
 
 
-def _count_calls(module: ModuleType, function: Callable[[], Any]) -> tuple[int, Any]:
-    """How many functions of the student's, the lesson's and Optax's a call calls; its result."""
-    theirs, library = (os.path.dirname(str(m.__file__)) for m in (module, optax))
+def _count_calls(paths: list[str], function: Callable[[], Any]) -> tuple[int, Any]:
+    """How many functions of the files and folders at `paths` a call calls; and its result."""
     count = 0
 
     def profile(frame: Any, event: str, _: Any) -> None:
         nonlocal count
-        folder = os.path.dirname(frame.f_code.co_filename)
-        count += event == "call" and (folder == theirs or folder.startswith(library))
+        count += event == "call" and frame.f_code.co_filename.startswith(tuple(paths))
 
     sys.setprofile(profile)
     try:

@@ -38,11 +38,12 @@ def require_change(result, params, want, what, atol=1e-4, known=()):
     close(moved, want, rtol=0, atol=atol * largest, what=what, mistakes=known)
 
 
-def trajectory(rng, optimizers, n_steps):
+def trajectory(rng, optimizers, n_steps, scale=1.0):
     """A network, batches that differ, and what each optimizer makes of them in float64.
 
     Args:
       optimizers: functions without arguments; each makes an `update(gradient, params)`.
+      scale: how large the images are, and so the gradients.
 
     Returns:
       params; x and y, a batch a step; and for each optimizer the final change of the parameters and
@@ -50,9 +51,9 @@ def trajectory(rng, optimizers, n_steps):
       ReLU.
     """
     while True:
-        params, _, _ = oracles.draw_examples(rng)
-        x = rng.normal(size=(n_steps, 8, 7)).astype(np.float32)
-        y = rng.integers(4, size=(n_steps, 8)).astype(np.int32)
+        params, _, _ = oracles.draw_examples(rng, batch=9)
+        x = rng.normal(scale=scale, size=(n_steps, 9, 7)).astype(np.float32)
+        y = rng.integers(4, size=(n_steps, 9)).astype(np.int32)
         runs, clear = [], True
         for make_update in optimizers:
             update, at, losses = make_update(), oracles.float64(params), []
@@ -95,8 +96,8 @@ def settle_three_steps(student, rng, check):
     scale = rng.uniform(1.0, 1.2)
     costs = {
         "first_eager": 0.5 * scale,
-        # Three steps cost the same from whichever of the three the clock starts.
-        "eager": [0.3 * scale, 0.0, 0.1 * scale],
+        # Three steps cost the same from whichever of them the clock starts, two always less.
+        "eager": [0.24 * scale, 0.06 * scale, 0.1 * scale],
         "trace": 0.4 * scale,
         "first_jit": 0.2 * scale,
         "jit": [0.2 * scale],
@@ -112,7 +113,7 @@ def settle_three_steps(student, rng, check):
 def test_step_updates_the_parameters(student, rng):
     rate = 0.5
     params, x, y, [(change, _)] = trajectory(
-        rng, [lambda: lambda g, p: oracles.tree_map(lambda leaf: -rate * leaf, g)], 1
+        rng, [lambda: lambda g, p: oracles.tree_map(lambda leaf: -rate * leaf, g)], 1, 20.0
     )
     optimizers = [make("optimizer", "sgd", rate)]
     [run] = student.run("jit_benchmark.steps_with", optimizers, params, x, y, 1)
@@ -166,7 +167,7 @@ def test_adam_state_is_carried(student, rng):
     hint="Does the step keep or change anything that lives longer than the call?",
 )
 def test_step_is_pure(student, rng):
-    params, x, y = oracles.draw_examples(rng)
+    params, x, y = oracles.draw_examples(rng, batch=9)
     momentum = make("optimizer", "sgd", 0.125, 0.9)
     first, second = student.run("jit_benchmark.same_step_twice", momentum, params, x, y)
     require(not student.changed, "The step changes or deletes what it is given.")
@@ -187,7 +188,7 @@ def test_step_is_pure(student, rng):
     hint="The benchmark adds jit. What if there is one already?",
 )
 def test_step_is_not_jitted(student, rng):
-    params, x, y = oracles.draw_examples(rng)
+    params, x, y = oracles.draw_examples(rng, batch=9)
     seen = student.run("jit_benchmark.tracers_seen", params, x, y)
     require(
         seen == [False] * 5,
@@ -204,8 +205,8 @@ def test_step_is_not_jitted(student, rng):
     hint="Return a Benchmark. speedup says how many times as long the steps take without jit.",
 )
 def test_benchmark_agrees_with_itself(student, rng):
-    params, x, y = oracles.draw_examples(rng)
-    step, state, n_steps = make("jit_benchmark.plain_step", 0.125), np.zeros(3, np.float32), 4
+    params, x, y = oracles.draw_examples(rng, batch=9)
+    step, state, n_steps = make("jit_benchmark.plain_step", 0.125), (), 4
     value = student.benchmark_train_step(step, params, state, x, y, n_steps=n_steps)
     got = timing(value, n_steps)
     for name in FIELDS:
@@ -376,10 +377,10 @@ def test_jitted_step_is_fast(student, rng, benchmark):
     seconds(ours), seconds(theirs)
     ratios = []
     for _ in range(4):
-        ratios += [seconds(theirs) / seconds(ours) for _ in range(5)]
+        ratios += [seconds(theirs) / seconds(ours) for _ in range(3)]
         if np.median(ratios) < 5:
             break
-    benchmark.pedantic(student.call, args=(theirs,), rounds=3)
+    benchmark.pedantic(student.call, args=(theirs,), rounds=1)
     require(
         np.median(ratios) < 20,  # the contract asks for no speed: only a grave mistake is one
         f"Ten jitted steps take {np.median(ratios):.1f} times as long as the lesson's. What do"
