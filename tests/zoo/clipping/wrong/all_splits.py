@@ -1,5 +1,6 @@
 # wrong: trains on both splits
 # loses: test_losses_are_before_the_update, test_norms_are_of_the_raw_gradient, test_the_given_optimizer_trains_the_given_params, test_batches_are_whole_and_from_the_training_split, test_any_optimizer_works
+# keeps: the rest
 from typing import NamedTuple
 
 import jax

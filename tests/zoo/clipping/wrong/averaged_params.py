@@ -1,5 +1,6 @@
 # wrong: returns the mean of the visited parameters
 # loses: test_the_given_optimizer_trains_the_given_params, test_any_optimizer_works
+# keeps: the rest
 from typing import NamedTuple
 
 import jax

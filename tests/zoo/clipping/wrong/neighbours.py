@@ -1,5 +1,6 @@
 # wrong: a batch is a window of the data
 # loses: test_every_epoch_has_a_new_order
+# keeps: the rest
 from typing import NamedTuple
 
 import jax

@@ -1,5 +1,6 @@
 # wrong: batches run round one permutation again and again
 # loses: test_every_epoch_has_a_new_order
+# keeps: the rest
 from typing import NamedTuple
 
 import jax

@@ -1,5 +1,6 @@
 # wrong: the last update is lost
 # loses: test_the_given_optimizer_trains_the_given_params, test_any_optimizer_works
+# keeps: the rest
 # named: one-update-short
 from typing import NamedTuple
 

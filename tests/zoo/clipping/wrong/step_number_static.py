@@ -1,5 +1,6 @@
 # wrong: the step number is a static argument
 # loses: test_the_step_is_compiled_once
+# keeps: the rest
 from typing import NamedTuple
 
 import jax
