@@ -452,8 +452,10 @@ def test_the_default_sizes(student, rng):
     losses = series(parts(value).losses, 200, "By default, run.losses")
     counts = 128 * (losses - second) / (first - second)
     whole = np.rint(counts).astype(int)
+    # Few different counts come of batches that repeat, which is another item's matter.
+    halved = len(set(whole)) > 8 and np.gcd.reduce(whole) > 1
     require(
-        np.abs(counts - whole).max() < 0.1 and np.gcd.reduce(whole) == 1,
+        np.abs(counts - whole).max() < 0.1 and not halved,
         "By default, the losses are not those of batches of 128 training examples.",
     )
 
