@@ -195,11 +195,12 @@ def select(
                 problems[module] = f"{file_name} {error}"
         elif found:
             notes.append(f"{printable(found[0].path)} was ignored: rename it {file_name}")
+    noted = _CODE | {PurePosixPath(file_name).suffix for file_name in wanted}
     for group in groups.values():
         notes += [
             f"{printable(file.path)} was ignored: it is not a module of the course"
             for file in group
-            if file.path.suffix.lower() in _CODE and file.path.name != _GIVEN
+            if file.path.suffix.lower() in noted and file.path.name != _GIVEN
         ]
     if len(notes) > NOTES:
         notes[NOTES:] = [f"and {len(notes) - NOTES} notes more"]

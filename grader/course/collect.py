@@ -61,8 +61,9 @@ class LmsExtractor(ExtractorPlugin):
         # Notebooks may lie elsewhere than the modules, which must not decide where those are.
         others = entry.read([path.name for path in sorted(released.glob("*.ipynb"))])
         files |= others.modules
-        for reason in others.problems.values():
-            self.log.warning("%s: %s", entry.student, reason)
+        for reason in (*others.problems.values(), *others.notes):
+            if ".ipynb" in reason:
+                self.log.warning("%s: %s", entry.student, reason)
         stamp = entry.read(["timestamp.txt"]).modules.get("timestamp.txt")
         if stamp is None and entry.handed_in and _LMS_TIME.search(entry.source):
             # The time of a file is when it was downloaded; only a name tells when it was handed in.
