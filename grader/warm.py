@@ -40,6 +40,7 @@ def warm(root: Path = ROOT) -> int:
         return 0
     names = public_names(root)
     with tempfile.TemporaryDirectory(prefix="jaxlings-") as folder:
+        shutil.copytree(published, folder, dirs_exist_ok=True)  # nothing is compiled twice
         with Grader("off", cache=Path(folder)) as grader:
             grader.grade(root / "solutions", seed=0)
         for program in Path(folder).iterdir():
