@@ -1,9 +1,12 @@
 # Targets of a whole repository, with the solutions and the hidden tests: for instructors and
 # contributors. The Makefile includes this file; what is set there is used here.
 
-.PHONY: test verify batch course autograde release mutants flake lint format stubs lock
+.PHONY: test testall verify batch course autograde release mutants flake lint format stubs lock
 
-test: $(READY) ## Run the tests of the grader itself
+test: $(READY) ## Run the tests of the grader itself, but for the slow ones
+	@$(RUN) -m pytest -m "not slow" $(ARGS)
+
+testall: $(READY) ## Run all tests: the hostile suite, real nbgrader, browsers (an hour)
 	@$(RUN) -m pytest $(ARGS)
 
 verify: $(READY) ## Prove the kit: stubs, solutions, and the zoo or SAMPLE modules of it

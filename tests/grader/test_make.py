@@ -145,8 +145,9 @@ def test_a_setup_that_was_cut_short_is_made_again(folder, part):
         (["data"], "<exercises/mnist_mlp.py><--download>"),
         (["verify"], "<-m><grader><verify><--zoo>"),
         (["verify", "SAMPLE=6"], "<-m><grader><verify><--zoo><--sample><6>"),
-        (["test"], "<-m><pytest>"),
-        (["test", "ARGS=-k kit"], "<-m><pytest><-k><kit>"),
+        (["test"], "<-m><pytest><-m><not slow>"),
+        (["test", "ARGS=-k kit"], "<-m><pytest><-m><not slow><-k><kit>"),
+        (["testall"], "<-m><pytest>"),
         (["stubs"], "<-m><grader><stubs>"),
         (["batch"], "<-m><grader><batch><submitted><--out><build/batch>"),
         (
