@@ -1,5 +1,5 @@
 # wrong: n_steps counts epochs
-# loses: test_the_run_has_an_entry_for_each_step
+# loses: test_the_key_decides_the_batches, test_the_step_is_compiled_once
 from typing import NamedTuple
 
 import jax
