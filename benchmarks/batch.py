@@ -330,9 +330,9 @@ def warm_memory(chosen: argparse.Namespace, folder: Path) -> list[tuple[str, ...
     submission = ingest(ROOT / "exercises", NAMES)  # a stub: all of the way, little computing
     figures = []
     with Grader("auto") as grader:
-        for number in range(1, 201):
+        for number in range(1, 101):
             grader.grade(submission, exercises=[name])
-            if number in (20, 100, 200):
+            if number in (10, 50, 100):
                 figures.append(f"{_resident_mib(os.getpid()):.0f} MiB after {number}")
     return [(f"trusted process, stub of {name}", ", ".join(figures))]
 
