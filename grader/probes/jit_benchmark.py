@@ -65,7 +65,7 @@ def sleeping_step(
 
     Args:
       costs: seconds of sleep.
-        `first_eager`: in the first call that is not traced;
+        `first_eager`: in the first call that is not traced, for each shape of `x`;
         `eager`: in the later ones, a list that is gone through again and again;
         `trace`: in a call that is traced;
         `first_jit`: in the first execution of the traced step;
@@ -85,6 +85,7 @@ def sleeping_step(
     eager, jitted = itertools.cycle(costs["eager"]), itertools.cycle(costs["jit"])
     marks = _marks(params, opt_state, x, y)
     traces: list[Any] = []
+    shapes: set[tuple[int, ...]] = set()
     began: float | None = None
 
     def plus_one(tree: Any) -> Any:
@@ -133,7 +134,8 @@ def sleeping_step(
         else:
             counts["eager"] += 1
             counts["eager_own"] += _own(np.asarray(seen), marks)
-            time.sleep(costs["first_eager"] if counts["eager"] == 1 else next(eager))
+            time.sleep(next(eager) if x.shape in shapes else costs["first_eager"])
+            shapes.add(x.shape)
         return outputs["params"], outputs["opt_state"], outputs["loss"]
 
     return train_step
@@ -378,6 +380,7 @@ def _round(carry: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
     return carry[0] + 1, carry[1], jnp.cos(carry[2] @ carry[2])
 
 
+@jax.jit  # one call is soon made, also on a busy machine
 def _compute(rounds: jax.Array) -> jax.Array:
     """Zero, after a computation of `rounds` rounds that cannot be left out."""
     start = (jnp.zeros((), jnp.int32), rounds, jnp.full((32, 32), 0.1, jnp.float32))

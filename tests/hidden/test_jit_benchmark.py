@@ -252,14 +252,16 @@ def test_compile_seconds_is_not_negative(student, rng):
         got = sleeping(student, rng, costs, n_steps=1)
         require(got.compile_seconds >= 0, "compile_seconds is below 0.")
         require_speedup(got)
+        within = 0.4 * steady
         if got.first_call_seconds < 0.5 * steady:
+            within = 0.02 * steady  # 0, whatever later step was subtracted
             break
         steady *= 2  # compiling took so long that it hides the difference: once more
     times = got.first_call_seconds, got.jit_seconds, got.eager_seconds
     follows(
         got.compile_seconds,
         max(0.0, got.first_call_seconds - got.jit_seconds),
-        0.4 * steady,
+        within,
         what="compile_seconds",
         means="the first call less one steady step, or 0,",
         mistakes=mistakes.of_compile(*times, 1),
@@ -331,27 +333,31 @@ def test_eager_waits_for_the_state(student, rng):
 )
 def test_eager_waits_for_the_loss(student, rng):
     require_waiting(student, rng, "loss", "the loss")
-    settle_more_steps(
-        student, rng, lambda got: require_all(got, "eager_seconds", got.eager_seconds)
-    )
+    settle_more_steps(student, rng, "eager_seconds")
 
 
-def settle_more_steps(student, rng, check):
-    """Checks the benchmark of three steps, each of which computes for a tenth of a second."""
+def settle_more_steps(student, rng, name):
+    """Checks that all of six steps are waited for, not only the first, in the time `name`.
+
+    A step computes as long with jit as without. So on a machine of any load both times are about
+    equal, while that of one step is a sixth.
+    """
+    cost, n_steps = 0.05, 6
 
     def measure():
-        return computing(student, rng, "loss", eager=0.1, jit=0.1, n_steps=3)
+        return computing(student, rng, "loss", eager=cost, jit=cost, n_steps=n_steps)
+
+    def check(got):
+        seconds = getattr(got, name)
+        sentence = (
+            f"{name} is {seconds:.3f}, but {n_steps} steps compute for about"
+            f" {n_steps * cost:.1f} s: the clock stopped before all of them were ready."
+        )
+        require(seconds >= READY * n_steps * cost, sentence)
+        if seconds < 0.5 * max(got.eager_seconds, got.jit_seconds):
+            raise TooLong(sentence)
 
     settle(student, "more steps", measure, check)
-
-
-def require_all(got, name, seconds):
-    """Requires that all of those three steps were waited for, not only the first."""
-    require(
-        seconds >= READY * 0.3,
-        f"{name} is {seconds:.3f}, but three steps compute for about 0.3 s: the clock stopped"
-        " before they were ready.",
-    )
 
 
 def settle_long_steps(student, rng, check):
@@ -379,7 +385,7 @@ def test_jitted_steps_are_waited_for(student, rng):
         )
 
     settle_long_steps(student, rng, check)
-    settle_more_steps(student, rng, lambda got: require_all(got, "jit_seconds", got.jit_seconds))
+    settle_more_steps(student, rng, "jit_seconds")
 
 
 @item(

@@ -102,7 +102,7 @@ def settle_three_steps(student, rng, check):
         "first_jit": 0.2 * scale,
         "jit": [0.2 * scale],
     }
-    settle(student, "three steps", lambda: sleeping(student, rng, costs, n_steps=3), check)
+    return settle(student, "three steps", lambda: sleeping(student, rng, costs, n_steps=3), check)
 
 
 @item(
@@ -254,6 +254,7 @@ def test_eager_warm_up_is_not_counted(student, rng):
             steps + SLACK,
             what="eager_seconds",
             means="3 steps without jit, after a first one,",
+            about=steps,
             mistakes=mistakes.of_eager(3, steps, warm_up),
         )
 
@@ -298,6 +299,7 @@ def test_compilation_is_not_in_jit_seconds(student, rng):
             steps + SLACK,
             what="jit_seconds",
             means="3 steps with jit, after compiling,",
+            about=steps,
             mistakes=mistakes.of_jit(3, steps, compiling),
         )
 
@@ -312,18 +314,27 @@ def test_compilation_is_not_in_jit_seconds(student, rng):
     timing=True,
 )
 def test_first_call_seconds(student, rng):
+    what, means = "first_call_seconds", "compiling and one step"
+
     def check(got):
         step, compiling = got.costs["first_jit"], got.costs["trace"]
         takes(
             got.first_call_seconds,
             compiling + step,
             max(compiling + step, got.seconds("first_call")) + 1.4 * step,
-            what="first_call_seconds",
-            means="compiling and one step",
+            what=what,
+            means=means,
             mistakes=mistakes.of_first_call(step, compiling, 3),
         )
 
-    settle_three_steps(student, rng, check)
+    got = settle_three_steps(student, rng, check)
+    step, compiling = got.costs["first_jit"], got.costs["trace"]
+    if got.first_call_seconds < got.seconds("first_call") - 0.5 * compiling:
+        # XLA took so long that tracing may be missing: once more, with more of it.
+        longer = got.costs | {"trace": min(2 * got.first_call_seconds, 3.0)}
+        again = sleeping(student, rng, longer, n_steps=1)
+        floor = longer["trace"] + step
+        takes(again.first_call_seconds, floor, np.inf, what=what, means=means)
 
 
 @item(

@@ -1,4 +1,6 @@
 # wrong: more than 50 steps are extrapolated
+# loses: test_eager_steps_are_as_given, test_jitted_steps_are_whole_calls,
+#   test_default_is_a_hundred_measured_steps
 import time
 from typing import NamedTuple
 

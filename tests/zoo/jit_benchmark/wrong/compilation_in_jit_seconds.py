@@ -1,4 +1,5 @@
 # wrong: jit_seconds holds the first call
+# loses: test_compilation_is_not_in_jit_seconds
 # named: compilation-counted
 import time
 from typing import NamedTuple

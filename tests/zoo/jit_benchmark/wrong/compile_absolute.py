@@ -1,4 +1,5 @@
 # wrong: the sign of compile_seconds is dropped
+# loses: test_compile_seconds_is_not_negative
 # named: absolute-compile-time
 import time
 from typing import NamedTuple

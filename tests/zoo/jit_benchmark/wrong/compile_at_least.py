@@ -1,4 +1,5 @@
 # wrong: compile_seconds is at least a second
+# loses: test_default_is_a_hundred_measured_steps
 import time
 from typing import NamedTuple
 

@@ -1,4 +1,5 @@
 # wrong: first_call_seconds holds no execution
+# loses: test_first_call_is_waited_for
 # named: first-call-without-execution
 import time
 from typing import NamedTuple

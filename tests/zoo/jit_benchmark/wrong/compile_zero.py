@@ -1,4 +1,5 @@
 # wrong: compile_seconds is 0
+# loses: test_compile_seconds
 import time
 from typing import NamedTuple
 

@@ -1,4 +1,5 @@
 # wrong: the first call is that of another jitted function
+# loses: test_compilation_is_not_in_jit_seconds
 # named: compilation-counted
 import time
 from typing import NamedTuple

@@ -1,4 +1,5 @@
 # wrong: the caller's arrays are donated
+# loses: test_caller_keeps_its_arrays
 import time
 from typing import NamedTuple
 

@@ -1,4 +1,5 @@
 # wrong: nothing jitted is waited for
+# loses: test_jitted_steps_are_waited_for
 import time
 from typing import NamedTuple
 

@@ -1,4 +1,5 @@
 # wrong: first_call_seconds is a call after a warm-up
+# loses: test_first_call_seconds
 # named: first-call-not-first
 import time
 from typing import NamedTuple

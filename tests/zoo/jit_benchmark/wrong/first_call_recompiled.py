@@ -1,4 +1,5 @@
 # wrong: jitting again does not compile again
+# loses: test_first_call_seconds
 # named: first-call-not-first
 import time
 from typing import NamedTuple

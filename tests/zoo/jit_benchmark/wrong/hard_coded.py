@@ -1,4 +1,5 @@
 # wrong: plausible numbers, nothing measured
+# loses: test_eager_seconds
 import time
 from typing import NamedTuple
 

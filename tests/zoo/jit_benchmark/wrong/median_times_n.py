@@ -1,4 +1,5 @@
 # wrong: the median step times n_steps
+# loses: test_eager_seconds
 import time
 from typing import NamedTuple
 

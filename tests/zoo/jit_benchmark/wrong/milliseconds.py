@@ -1,4 +1,5 @@
 # wrong: times in milliseconds
+# loses: test_eager_seconds
 # named: milliseconds
 import time
 from typing import NamedTuple

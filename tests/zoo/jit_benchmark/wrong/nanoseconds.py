@@ -1,4 +1,5 @@
 # wrong: perf_counter_ns without a division
+# loses: test_eager_seconds
 import time
 from typing import NamedTuple
 

@@ -1,4 +1,5 @@
 # wrong: no block_until_ready anywhere
+# loses: test_eager_waits_for_the_parameters
 import time
 from typing import NamedTuple
 

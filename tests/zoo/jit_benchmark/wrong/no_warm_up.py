@@ -1,4 +1,5 @@
 # wrong: the eager side has no warm-up
+# loses: test_eager_warm_up_is_not_counted
 # named: warm-up-counted
 import time
 from typing import NamedTuple

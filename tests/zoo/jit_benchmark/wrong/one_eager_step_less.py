@@ -1,4 +1,5 @@
 # wrong: one eager step too few
+# loses: test_eager_seconds
 import time
 from typing import NamedTuple
 

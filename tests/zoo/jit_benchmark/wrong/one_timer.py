@@ -1,4 +1,5 @@
 # wrong: the eager interval goes on into the jitted one
+# loses: test_eager_seconds
 import time
 from typing import NamedTuple
 

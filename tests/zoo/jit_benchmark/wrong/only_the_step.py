@@ -1,4 +1,5 @@
 # wrong: the benchmark is not written
+# loses: test_benchmark_agrees_with_itself
 import time
 from typing import NamedTuple
 

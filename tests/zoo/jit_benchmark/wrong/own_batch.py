@@ -1,4 +1,5 @@
 # wrong: random images instead of the batch that was given
+# loses: test_eager_steps_are_as_given
 import time
 from typing import NamedTuple
 

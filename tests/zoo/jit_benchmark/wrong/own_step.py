@@ -1,4 +1,5 @@
 # wrong: another step is timed than the one given
+# loses: test_eager_seconds
 import time
 from typing import NamedTuple
 

@@ -1,4 +1,5 @@
 # wrong: the steps are made, the numbers are invented
+# loses: test_eager_seconds
 import time
 from typing import NamedTuple
 

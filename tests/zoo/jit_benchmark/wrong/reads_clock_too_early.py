@@ -1,4 +1,5 @@
 # wrong: the clock is read, then the wait follows
+# loses: test_eager_waits_for_the_parameters
 import time
 from typing import NamedTuple
 

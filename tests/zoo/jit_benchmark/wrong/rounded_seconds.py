@@ -1,4 +1,5 @@
 # wrong: seconds rounded to two digits
+# loses: test_benchmark_agrees_with_itself
 import time
 from typing import NamedTuple
 

@@ -1,4 +1,5 @@
 # wrong: a short sleep instead of block_until_ready
+# loses: test_eager_waits_for_the_parameters
 import time
 from typing import NamedTuple
 

@@ -1,4 +1,5 @@
 # wrong: speedup is never below 1
+# loses: test_compile_seconds_is_not_negative
 import time
 from typing import NamedTuple
 

@@ -1,4 +1,5 @@
 # wrong: speedup is a difference
+# loses: test_benchmark_agrees_with_itself
 # named: speedup-difference
 import time
 from typing import NamedTuple

@@ -1,4 +1,5 @@
 # wrong: speedup is upside down
+# loses: test_benchmark_agrees_with_itself
 # named: speedup-inverted
 import time
 from typing import NamedTuple

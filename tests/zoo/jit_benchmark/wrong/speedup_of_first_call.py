@@ -1,4 +1,5 @@
 # wrong: speedup against the first call
+# loses: test_benchmark_agrees_with_itself
 # named: speedup-against-first-call
 import time
 from typing import NamedTuple

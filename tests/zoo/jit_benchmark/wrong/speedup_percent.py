@@ -1,4 +1,5 @@
 # wrong: speedup in percent
+# loses: test_benchmark_agrees_with_itself
 # named: speedup-percent
 import time
 from typing import NamedTuple

@@ -1,4 +1,5 @@
 # wrong: speedup is rounded to one digit
+# loses: test_default_is_a_hundred_measured_steps
 # named: speedup-rounded
 import time
 from typing import NamedTuple

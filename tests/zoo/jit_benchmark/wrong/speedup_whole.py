@@ -1,4 +1,5 @@
 # wrong: speedup is a whole number
+# loses: test_default_is_a_hundred_measured_steps
 import time
 from typing import NamedTuple
 

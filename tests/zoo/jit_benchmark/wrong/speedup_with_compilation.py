@@ -1,4 +1,5 @@
 # wrong: speedup counts the compilation
+# loses: test_benchmark_agrees_with_itself
 # named: speedup-with-compilation
 import time
 from typing import NamedTuple

@@ -1,4 +1,5 @@
 # wrong: numbers as text
+# loses: test_benchmark_agrees_with_itself
 import time
 from typing import NamedTuple
 

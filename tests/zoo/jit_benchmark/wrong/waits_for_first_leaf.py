@@ -1,4 +1,5 @@
 # wrong: only the first leaf of all is waited for
+# loses: test_eager_waits_for_the_parameters
 import time
 from typing import NamedTuple
 

@@ -1,4 +1,5 @@
 # wrong: the inputs are waited for instead of the outputs
+# loses: test_eager_waits_for_the_parameters
 import time
 from typing import NamedTuple
 

@@ -1,4 +1,5 @@
 # wrong: float(loss) in each step and nothing else
+# loses: test_eager_waits_for_the_parameters
 import time
 from typing import NamedTuple
 

@@ -1,4 +1,5 @@
 # wrong: only the parameters are waited for
+# loses: test_eager_waits_for_the_state
 import time
 from typing import NamedTuple
 

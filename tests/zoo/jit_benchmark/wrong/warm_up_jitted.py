@@ -1,4 +1,5 @@
 # wrong: the warm-up is a jitted call
+# loses: test_eager_warm_up_is_not_counted
 # named: warm-up-counted
 import time
 from typing import NamedTuple

@@ -1,4 +1,5 @@
 # wrong: the clock starts before the warm-up
+# loses: test_eager_seconds
 # named: warm-up-counted
 import time
 from typing import NamedTuple

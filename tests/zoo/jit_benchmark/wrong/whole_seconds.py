@@ -1,4 +1,5 @@
 # wrong: clocks are read as whole seconds
+# loses: test_benchmark_agrees_with_itself
 import time
 from typing import NamedTuple
 

@@ -1,0 +1,55 @@
+# right: every step is timed on its own, the times are added
+import time
+from typing import NamedTuple
+
+import jax
+import optax
+from mnist_mlp import loss_fn
+
+
+class Benchmark(NamedTuple):
+    eager_seconds: float
+    jit_seconds: float
+    first_call_seconds: float
+    compile_seconds: float
+    speedup: float
+
+
+def make_train_step(optimizer):
+    def train_step(params, opt_state, x, y):
+        loss, grads = jax.value_and_grad(loss_fn)(params, x, y)
+        updates, opt_state = optimizer.update(grads, opt_state, params)
+        params = optax.apply_updates(params, updates)
+        return params, opt_state, loss
+
+    return train_step
+
+
+def benchmark_train_step(train_step, params, opt_state, x, y, n_steps=100):
+    # without jit
+    jax.block_until_ready(train_step(params, opt_state, x, y))
+    p, s = params, opt_state
+    start = time.perf_counter()
+    times = []
+    for _ in range(n_steps):
+        start = time.monotonic()
+        p, s, loss = jax.block_until_ready(train_step(p, s, x, y))
+        times.append(time.monotonic() - start)
+    eager = sum(times)
+
+    # with jit
+    step = jax.jit(train_step)
+    start = time.perf_counter()
+    jax.block_until_ready(step(params, opt_state, x, y))
+    first = time.perf_counter() - start
+    p, s = params, opt_state
+    start = time.perf_counter()
+    times = []
+    for _ in range(n_steps):
+        start = time.monotonic()
+        p, s, loss = step(p, s, x, y)
+        loss.block_until_ready()
+        times.append(time.monotonic() - start)
+    jitted = sum(times)
+
+    return Benchmark(eager, jitted, first, max(0.0, first - min(times)), eager / jitted)

@@ -1,0 +1,55 @@
+# wrong: parameters are updated in float16
+# loses: test_step_updates_the_parameters, test_adam_state_is_carried,
+#   test_adamw_gets_the_parameters, test_every_step_has_its_own_optimizer,
+#   test_step_works_under_jit
+# keeps: the rest
+import time
+from typing import NamedTuple
+
+import jax
+from mnist_mlp import loss_fn
+
+
+class Benchmark(NamedTuple):
+    eager_seconds: float
+    jit_seconds: float
+    first_call_seconds: float
+    compile_seconds: float
+    speedup: float
+
+
+def make_train_step(optimizer):
+    def train_step(params, opt_state, x, y):
+        loss, grads = jax.value_and_grad(loss_fn)(params, x, y)
+        updates, opt_state = optimizer.update(grads, opt_state, params)
+        params = jax.tree.map(
+            lambda p, u: (p.astype("float16") + u.astype("float16")).astype(p.dtype), params, updates
+        )
+        return params, opt_state, loss
+
+    return train_step
+
+
+def benchmark_train_step(train_step, params, opt_state, x, y, n_steps=100):
+    # without jit
+    jax.block_until_ready(train_step(params, opt_state, x, y))
+    p, s = params, opt_state
+    start = time.perf_counter()
+    for _ in range(n_steps):
+        p, s, loss = train_step(p, s, x, y)
+    jax.block_until_ready((p, s, loss))
+    eager = time.perf_counter() - start
+
+    # with jit
+    step = jax.jit(train_step)
+    start = time.perf_counter()
+    jax.block_until_ready(step(params, opt_state, x, y))
+    first = time.perf_counter() - start
+    p, s = params, opt_state
+    start = time.perf_counter()
+    for _ in range(n_steps):
+        p, s, loss = step(p, s, x, y)
+    jax.block_until_ready((p, s, loss))
+    jitted = time.perf_counter() - start
+
+    return Benchmark(eager, jitted, first, max(0.0, first - jitted / n_steps), eager / jitted)
