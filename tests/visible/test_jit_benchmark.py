@@ -79,8 +79,8 @@ def require_speedup(got):
 
 def sleeping(student, rng, costs, n_steps=None):
     """The benchmark of a step that sleeps: see `sleeping_step` in the exercise's probes."""
-    params = {"b": np.arange(3, dtype=np.float32), "a": {"w": np.ones((2, 2), np.float32)}}
-    opt_state = (np.full(2, 5, np.float32), np.zeros((), np.float32))
+    params = {"b": np.arange(3, dtype=np.float32), "a": {"w": np.full((2, 2), 0.375, np.float32)}}
+    opt_state = (np.full(2, 5.25, np.float32), np.zeros((), np.float32))
     x = rng.uniform(size=(4, 3)).astype(np.float32)
     y = rng.integers(10, size=4).astype(np.int32)
     free = {"first_eager": 0.0, "eager": [0.0], "trace": 0.0, "first_jit": 0.0, "jit": [0.0]}

@@ -1,4 +1,5 @@
 # wrong: the updates are applied twice
+# loses: test_step_updates_the_parameters
 # named: updated-twice
 import time
 from typing import NamedTuple

@@ -1,4 +1,5 @@
 # wrong: biases are never updated
+# loses: test_step_updates_the_parameters
 import time
 from typing import NamedTuple
 

@@ -1,4 +1,5 @@
 # wrong: gradients are clipped to norm 1
+# loses: test_step_updates_the_parameters
 import time
 from typing import NamedTuple
 

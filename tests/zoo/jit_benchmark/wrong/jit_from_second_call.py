@@ -1,4 +1,5 @@
 # wrong: jitted from the second call on
+# loses: test_step_is_not_jitted
 import time
 from typing import NamedTuple
 

@@ -1,4 +1,5 @@
 # wrong: the gradient is normalised
+# loses: test_step_updates_the_parameters
 import time
 from typing import NamedTuple
 

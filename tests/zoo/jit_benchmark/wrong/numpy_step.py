@@ -1,4 +1,5 @@
 # wrong: the step leaves JAX, so it cannot be jitted
+# loses: test_no_jit_inside_the_step
 import time
 from typing import NamedTuple
 

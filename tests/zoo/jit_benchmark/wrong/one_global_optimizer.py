@@ -1,4 +1,5 @@
 # wrong: the optimizer made last is used by all steps
+# loses: test_every_step_has_its_own_optimizer
 import time
 from typing import NamedTuple
 

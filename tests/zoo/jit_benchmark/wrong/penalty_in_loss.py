@@ -1,4 +1,5 @@
 # wrong: an L2 penalty in the loss
+# loses: test_step_updates_the_parameters
 import time
 from typing import NamedTuple
 

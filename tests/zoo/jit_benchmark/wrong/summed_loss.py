@@ -1,4 +1,5 @@
 # wrong: the loss is summed over the batch
+# loses: test_step_updates_the_parameters
 # named: summed-loss
 import time
 from typing import NamedTuple

@@ -1,4 +1,5 @@
 # wrong: only the loss that is returned is summed
+# loses: test_loss_is_before_the_update
 # named: summed-loss
 import time
 from typing import NamedTuple

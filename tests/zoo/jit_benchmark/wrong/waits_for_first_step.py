@@ -1,4 +1,5 @@
 # wrong: the clock waits for all that the first eager step gave, and nothing else
+# loses: test_eager_waits_for_the_loss
 import time
 from typing import NamedTuple
 

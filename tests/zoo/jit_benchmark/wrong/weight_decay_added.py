@@ -1,4 +1,5 @@
 # wrong: a weight decay that nobody asked for
+# loses: test_adam_state_is_carried
 import time
 from typing import NamedTuple
 
