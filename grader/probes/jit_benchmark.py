@@ -216,7 +216,7 @@ def tracers_seen(module: ModuleType, params: Any, x: jax.Array, y: jax.Array) ->
         return jax.tree.map(lambda g: -0.5 * g, grads), state + 1
 
     optimizer = optax.GradientTransformation(lambda params: jnp.float32(0), update)
-    step = module.make_train_step(optimizer)
+    step = _student_step(module, optimizer)
     state = [params, optimizer.init(params)]
     for _ in range(5):
         *state, _ = step(*state, x, y)
@@ -231,7 +231,7 @@ def same_step_twice(
     y: jax.Array,
 ) -> list[Any]:
     """Makes the same step twice; the parameters and the loss of each."""
-    step = module.make_train_step(optimizer)
+    step = _student_step(module, optimizer)
     opt_state = optimizer.init(params)
     results = [step(params, opt_state, x, y) for _ in range(2)]
     return [{"params": new_params, "loss": loss} for new_params, _, loss in results]
@@ -251,7 +251,7 @@ def jit_inside(module: ModuleType, params: Any, x: jax.Array, y: jax.Array) -> d
     from mnist_mlp import loss_fn
 
     optimizer = optax.sgd(0.125)
-    step = module.make_train_step(optimizer)
+    step = _student_step(module, optimizer)
     args = params, optimizer.init(params), x, y
     lesson = loss_fn.__code__.co_filename
     folders = [os.path.dirname(str(path)) for path in (lesson, module.__file__, optax.__file__)]
@@ -285,7 +285,7 @@ def steps_with(
     Returns:
       For each optimizer the final parameters and `n_steps` losses.
     """
-    steps = [module.make_train_step(optimizer) for optimizer in optimizers]
+    steps = [_student_step(module, optimizer) for optimizer in optimizers]
     if jitted:
         steps = [jax.jit(step) for step in steps]
     states = [(params, optimizer.init(params)) for optimizer in optimizers]
@@ -309,7 +309,7 @@ def ten_steps(
       which: `eager` or `jitted`: the student's step; `reference`: the lesson's, jitted.
     """
     optimizer = optax.adam(1e-3)
-    step = lesson_step(optimizer) if which == "reference" else module.make_train_step(optimizer)
+    step = lesson_step(optimizer) if which == "reference" else _student_step(module, optimizer)
     if which != "eager":
         step = jax.jit(step)
     start = [params, optimizer.init(params)]
@@ -331,6 +331,19 @@ def lesson_step(optimizer: optax.GradientTransformation) -> Step:
         loss, grads = jax.value_and_grad(loss_fn)(params, x, y)
         updates, opt_state = optimizer.update(grads, opt_state, params)
         return optax.apply_updates(params, updates), opt_state, loss
+
+    return train_step
+
+
+def _student_step(module: ModuleType, optimizer: optax.GradientTransformation) -> Step:
+    """The student's step; what it returns is not taken apart before it is looked at."""
+    step = module.make_train_step(optimizer)
+
+    def train_step(*args: Any) -> tuple[Any, Any, Any]:
+        result = step(*args)
+        if not (isinstance(result, tuple | list) and len(result) == 3):
+            raise TypeError("train_step does not return three things: params, opt_state and loss")
+        return result[0], result[1], result[2]
 
     return train_step
 
