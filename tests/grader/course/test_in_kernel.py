@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from pathlib import Path
 
@@ -21,13 +22,8 @@ pytestmark = pytest.mark.slow
 def student(released: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A student's folder: what was released, and a kit without hidden tests."""
     kit = tmp_path / "kit"
-    for path in (released.kit.root).rglob("*.py"):
-        name = path.relative_to(released.kit.root)
-        if not {"hidden", "solutions"} & set(name.parts):
-            (kit / name).parent.mkdir(parents=True, exist_ok=True)
-            (kit / name).write_bytes(path.read_bytes())
-    for path in released.kit.root.joinpath("grader").rglob("*.jinja"):
-        (kit / path.relative_to(released.kit.root)).write_bytes(path.read_bytes())
+    secret = shutil.ignore_patterns("hidden", "solutions", "__pycache__")
+    shutil.copytree(released.kit.root, kit, ignore=secret)
     work = tmp_path / "work"
     work.mkdir()
     for path in (released.root / "release" / "jax").iterdir():
