@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import secrets
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,7 @@ from grader.report.clean import clean
 from grader.report.html import Answer, page
 from grader.report.model import ExerciseResult, ItemResult, Report, write_atomically
 from grader.report.terminal import number
-from grader.sandbox import SandboxUnavailable
+from grader.sandbox import Mode, SandboxUnavailable
 
 
 class FeedbackExporter(Exporter):
@@ -100,13 +102,20 @@ class FeedbackExporter(Exporter):
             found = msgspec.json.decode(kept.read_bytes(), type=dict[str, Picture | str])
             return found
         try:
-            with Grader(verdicts.sandbox) as grader:
-                found = grader.pictures(submission, [exercise])
+            found = _grader(verdicts.sandbox).pictures(submission, [exercise])
         except (GraderError, SandboxUnavailable, OSError) as error:
             self.log.warning("No picture for %s of %s: %s", exercise, submission.name, error)
             return {}
         write_atomically(kept, msgspec.json.encode(found))
         return found
+
+
+@cache
+def _grader(sandbox: Mode) -> Grader:
+    """One for all the pictures, since starting it takes longer than most of them."""
+    grader = Grader(sandbox)
+    atexit.register(grader.close)
+    return grader
 
 
 def _as_marked(result: ExerciseResult, exercise: str, notebook: Any) -> ExerciseResult:
