@@ -254,10 +254,16 @@ def jit_inside(module: ModuleType, params: Any, x: jax.Array, y: jax.Array) -> d
     step = _student_step(module, optimizer)
     args = params, optimizer.init(params), x, y
     lesson = loss_fn.__code__.co_filename
-    folders = [os.path.dirname(str(path)) for path in (lesson, module.__file__, optax.__file__)]
-    made = [_count_calls([lesson], lambda: step(*args))[0] for _ in range(2)]
+    theirs, library = (os.path.dirname(str(m.__file__)) for m in (module, optax))
+
+    def counted(path: str) -> bool:
+        return os.path.dirname(path) in (theirs, os.path.dirname(lesson)) or path.startswith(
+            library + os.sep
+        )
+
+    made = [_count_calls(lesson.__eq__, lambda: step(*args))[0] for _ in range(2)]
     traced = [
-        _count_calls(folders, lambda: jax.make_jaxpr(lambda *a: step(*a))(*args)) for _ in range(2)
+        _count_calls(counted, lambda: jax.make_jaxpr(lambda *a: step(*a))(*args)) for _ in range(2)
     ]
     equations = [e for _, program in traced for e in _equations(program.jaxpr)]
     return {
@@ -440,13 +446,13 @@ def _is_foreign_jit(equation: Any) -> bool:
     return not source.startswith(os.path.dirname(jax.__file__))
 
 
-def _count_calls(paths: list[str], function: Callable[[], Any]) -> tuple[int, Any]:
-    """How many functions of the files and folders at `paths` a call calls; and its result."""
+def _count_calls(watched: Callable[[str], bool], function: Callable[[], Any]) -> tuple[int, Any]:
+    """How many functions of the files that are `watched` a call calls; and its result."""
     count = 0
 
     def profile(frame: Any, event: str, _: Any) -> None:
         nonlocal count
-        count += event == "call" and frame.f_code.co_filename.startswith(tuple(paths))
+        count += event == "call" and watched(frame.f_code.co_filename)
 
     sys.setprofile(profile)
     try:
