@@ -24,7 +24,7 @@ CHOSEN = $(foreach name,$(X),-x $(name))
 .PHONY: help setup grade bench watch hint report submit doctor data clean
 
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## Create .venv from requirements.lock (skipped when up to date)
 

@@ -154,6 +154,11 @@ def test_a_setup_that_was_cut_short_is_made_again(folder, part):
             ["batch", "DIR=of may", "OUT=marks of may", "ARGS=--workers 2"],
             "<-m><grader><batch><of may><--out><marks of may><--workers><2>",
         ),
+        (["course"], "<-m><grader><course><build/course>"),
+        (
+            ["autograde", "DIR=../my course", "ARGS=--workers 2"],
+            "<-m><grader.course.autograde><../my course><--workers><2>",
+        ),
         (["mutants", "X=dropout"], "<-m><tests.instruments.mutants><-x><dropout>"),
         (["flake", "N=3"], "<-m><tests.instruments.flake><--runs><3>"),
         (
