@@ -276,16 +276,18 @@ def pullback(
 
 
 def clear_of_kinks(
-    rng: np.random.Generator, params: Tree, shape: Sequence[int], margin: float = 1e-3
-) -> np.ndarray:
-    """Normal float32 inputs that bring no value before a ReLU nearer to 0 than `margin`.
+    rng: np.random.Generator, sizes: Sequence[int], batch: int, margin: float = 1e-3
+) -> tuple[dict[str, dict[str, np.ndarray]], np.ndarray]:
+    """A network and normal float32 inputs with no value before a ReLU nearer to 0 than `margin`.
 
-    There the gradient jumps, and rounding decides on which side a float32 network ends.
+    There the gradient jumps, and rounding decides on which side a float32 network ends. Both are
+    drawn anew, for where a whole layer is silent no other input moves the values behind it.
     """
     while True:
-        x = rng.normal(size=shape).astype(np.float32)
+        params = random_params(rng, sizes)
+        x = rng.normal(size=(batch, sizes[0])).astype(np.float32)
         if all(np.abs(before).min() > margin for before in pre_activations(params, x)[:-1]):
-            return x
+            return params, x
 
 
 class Masks(NamedTuple):
@@ -349,6 +351,24 @@ def strongest_lag(zeroed: np.ndarray) -> tuple[int, float]:
     half = correlation[1 : fates.size // 2 + 1]
     lag = int(np.abs(half).argmax())
     return lag + 1, float(half[lag])
+
+
+def strongest_link(first: np.ndarray, second: np.ndarray) -> float:
+    """The largest size of a correlation of two grids of -1, 0 and 1 with each other.
+
+    All shifts of the flattened grids are tried, as they are, flipped and transposed: a stream of
+    random numbers that both were drawn from is found however its numbers were laid out.
+    """
+    grids = [first, first[:, ::-1], first[::-1], first[::-1, ::-1]]
+    spectrum = np.fft.rfft(second.reshape(-1).astype(np.float64))
+    turned = np.fft.rfft(second.T.reshape(-1).astype(np.float64))
+    products = [
+        np.conj(np.fft.rfft(grid.reshape(-1).astype(np.float64))) * other
+        for grid in grids
+        for other in (spectrum, turned)
+    ]
+    sums = np.fft.irfft(np.array(products), first.size)
+    return float(np.abs(sums).max() / max(np.abs(first).sum(), 1))
 
 
 # For clipping: training on one batch, and images that can be told apart in a gradient
