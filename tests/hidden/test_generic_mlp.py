@@ -125,8 +125,7 @@ def test_every_call_uses_its_own_arguments(student, rng):
     hint="Where is the chain of derivatives cut, or bent, on the way from the logits to layer1?",
 )
 def test_gradients_of_twelve_layers_under_jit(student, rng):
-    params = oracles.random_params(rng, (5, *(7,) * 11, 4))
-    x = oracles.clear_of_kinks(rng, params, (6, 5))
+    params, x = oracles.clear_of_kinks(rng, (5, *(7,) * 11, 4), 6)
     cotangent = weights_of_logits(6, 4)
     want, want_x = oracles.pullback(params, x, cotangent)
     got = student.under(jit(), vjp(cotangent, argnums=0)).mlp_forward(params, x)
@@ -143,8 +142,7 @@ def test_gradients_of_twelve_layers_under_jit(student, rng):
     hint="Under vmap each call sees one example: a vector, not a batch.",
 )
 def test_gradients_of_each_example(student, rng):
-    params = oracles.random_params(rng, (5, 7, 7, 4))
-    x = oracles.clear_of_kinks(rng, params, (6, 5))
+    params, x = oracles.clear_of_kinks(rng, (5, 7, 7, 4), 6)
     cotangent = weights_of_logits(4)
     each = [oracles.pullback(params, example, cotangent)[0] for example in x]
     want = oracles.tree_map(lambda *leaves: np.stack(leaves), *each)

@@ -189,8 +189,7 @@ def test_works_under_jit(student, rng):
     hint="Compare jax.grad of a sum of the logits with finite differences, layer by layer.",
 )
 def test_works_under_grad(student, rng):
-    params = oracles.random_params(rng, (5, 7, 7, 4))
-    x = oracles.clear_of_kinks(rng, params, (6, 5))
+    params, x = oracles.clear_of_kinks(rng, (5, 7, 7, 4), 6)
     cotangent = weights_of_logits(6, 4)
     got = student.under(vjp(cotangent, argnums=0)).mlp_forward(params, x)
     want, _ = oracles.pullback(params, x, cotangent)
