@@ -34,12 +34,17 @@ def updates(
     params = [
         jax.tree.map(lambda leaf: jnp.full_like(leaf, 1e4), gradients[0]) for gradients in sequences
     ]
-    states = [init(start) for start in params]
+    states: list[Any] = []
     answers: list[list[Any]] = [[] for _ in sequences]
-    for step in range(max(map(len, sequences))):
+    # Each starts one turn after the one before: what an earlier run left behind would show.
+    for turn in range(max(map(len, sequences)) + len(sequences) - 1):
         for number, gradients in enumerate(sequences):
-            answer, states[number] = update(gradients[step], states[number], params[number])
-            answers[number].append(answer)
+            step = turn - number
+            if step == 0:
+                states.append(init(params[number]))
+            if 0 <= step < len(gradients):
+                answer, states[number] = update(gradients[step], states[number], params[number])
+                answers[number].append(answer)
     is_optax = isinstance(optimizer, optax.GradientTransformation)
     return {"optax": is_optax, "updates": answers}
 
@@ -142,10 +147,12 @@ def figure(module: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
     import matplotlib.pyplot as plt
     from matplotlib.figure import Figure
 
-    settings, opened = dict(mpl.rcParams), plt.get_fignums()
-    with _counted_windows() as windows:
+    # Settings of the caller's own, so that going back to the defaults shows as well.
+    own = mpl.rc_context({"axes.titlepad": 6.5, "legend.borderpad": 0.45})
+    with own, _counted_windows() as windows:
+        settings, opened = dict(mpl.rcParams), plt.get_fignums()
         drawn = module.plot_grad_norms(*args, **kwargs)
-    changed = {name: old for name, old in settings.items() if mpl.rcParams[name] != old}
+        changed = {name: old for name, old in settings.items() if mpl.rcParams[name] != old}
     report: dict[str, Any] = {
         "type": type(drawn).__name__,
         "is_figure": isinstance(drawn, Figure),
@@ -154,7 +161,6 @@ def figure(module: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
         "settings": list(changed),
     }
     plt.close("all")
-    mpl.rcParams.update(changed)
     return report | _described(drawn) if report["is_figure"] else report
 
 
@@ -220,7 +226,7 @@ def _lines(artist: Any, number: int, axes: Any) -> Iterator[dict[str, Any]]:
     label = str(artist.get_label())
     style = _style(artist)
     widest = np.max(np.asarray(artist.get_linewidth()), initial=0.0)
-    shown = artist.get_visible() and artist.get_alpha() != 0 and widest > 0
+    shown = artist.get_visible() and _opacity(artist) > 0 and widest > 0
     stands_out = style["colour"] != to_hex(axes.get_facecolor())
     for path in paths:
         yield {
@@ -233,6 +239,17 @@ def _lines(artist: Any, number: int, axes: Any) -> Iterator[dict[str, Any]]:
                 shown and stands_out and axes.get_visible() and style["line"] not in ("None", "")
             ),
         }
+
+
+def _opacity(artist: Any) -> float:
+    """From 0 to 1, by the artist's alpha and that of its colour."""
+    from matplotlib.colors import to_rgba_array
+    from matplotlib.lines import Line2D
+
+    alpha = artist.get_alpha()
+    colour: Any = artist.get_color() if isinstance(artist, Line2D) else artist.get_edgecolor()
+    own = to_rgba_array(colour, alpha)[:, 3]
+    return float(np.max(own, initial=0.0))
 
 
 def _paths(artist: Any, axes: Any) -> list[np.ndarray]:

@@ -48,12 +48,13 @@ Tree = Any
 )
 def test_any_pytree_inside_jit_and_outside(student, rng):
     clip_norm, learning_rate = rng.uniform(0.05, 0.06), rng.uniform(2.0, 3.0)
-    gradients = gradients_of_norms(rng, [0.9, 0.02, 0.4, 0.03])
-    nested = [
-        [g["layer2"]["w"], ({"only": g["layer1"]["w"]}, g["layer1"]["b"]), (g["layer2"]["b"],)]
-        for g in gradients
-    ]
-    for jitted in (True, False):
+    # Compiled, so many steps that a schedule of any kind, of rate or clip_norm, shows.
+    for jitted, repeats in ((True, 30), (False, 1)):
+        gradients = gradients_of_norms(rng, [0.9, 0.02, 0.4, 0.03] * repeats)
+        nested = [
+            [g["layer2"]["w"], ({"only": g["layer1"]["w"]}, g["layer1"]["b"]), (g["layer2"]["b"],)]
+            for g in gradients
+        ]
         _, [found] = answers(student, (clip_norm, learning_rate), {}, nested, jitted=jitted)
         compare_updates([_as_layers(one) for one in found], gradients, clip_norm, learning_rate)
 
