@@ -257,6 +257,11 @@ def test_eager_warm_up_is_not_counted(student, rng):
             about=steps,
             mistakes=mistakes.of_eager(3, steps, warm_up),
         )
+        require(
+            got.count("eager") >= 4,
+            f"train_step was called {got.count('eager')} times without jit; a warm-up and 3 steps"
+            " that are all measured are 4 calls.",
+        )
 
     settle_three_steps(student, rng, check)
 
