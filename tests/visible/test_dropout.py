@@ -341,7 +341,8 @@ def test_same_initial_parameters(student, rng):
     points=0.5,
     hint="Compare the signature with the stub's.",
 )
-def test_default_arguments(student):
+def test_default_arguments(student, rng):
+    compare(student, key(rng), digits_like(rng, 4), 0.6, 0, 4)  # a signature alone is no function
     found = student.run("dropout.defaults")
     require(isinstance(found, dict), "compare_dropout has no signature.")
     for name, value in (("rate", 0.2), ("n_epochs", 10), ("batch_size", 128)):
