@@ -21,6 +21,16 @@ case "$*" in "-m venv --clear .venv") mkdir -p .venv/bin; cp -p "$0" .venv/bin/p
 """
 
 
+def environment() -> dict[str, str]:
+    """The variables but for what a make that runs these tests was given itself."""
+    given = {"X", "DIR", "OUT", "ARGS", "N", "SAMPLE"}
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("MAKE", "MFLAGS")) and name not in given
+    }
+
+
 class Folder:
     """A copy of the project's frame: what `make` reads, and nothing it could run."""
 
@@ -40,17 +50,10 @@ class Folder:
 
     def make(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         (self.path / "calls").write_text("")
-        # What a make that runs these tests was given is not for the one that is tested.
-        given = {"X", "DIR", "OUT", "ARGS", "N", "SAMPLE"}
-        environment = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith(("MAKE", "MFLAGS")) and name not in given
-        }
         return subprocess.run(
             ["make", "--no-print-directory", *arguments, f"PYTHON={self.python}"],
             cwd=self.path,
-            env=environment,
+            env=environment(),
             capture_output=True,
             text=True,
             check=False,
@@ -189,6 +192,7 @@ def test_make_works_from_another_folder(ready, tmp_path):
     result = subprocess.run(
         ["make", "-C", str(ready.path), "grade", "X=dropout"],
         cwd=tmp_path,
+        env=environment(),
         capture_output=True,
         check=False,
     )
