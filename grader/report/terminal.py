@@ -122,7 +122,9 @@ def _show_total(report: Report, exercises: Mapping[str, Exercise], console: Cons
         )
     e = report.environment
     about = f"jax {e['jax']} on {e['backend']} ({e['device']}), Python {e['python']}"
-    console.print(Text(f"{about}, sandbox: {e['sandbox']}", style="dim"))
+    # A worker with an interpreter of its own is slower: where forking is not safe, say so.
+    cold = ", cold workers" if e.get("workers") == "cold" else ""
+    console.print(Text(f"{about}, sandbox: {e['sandbox']}{cold}", style="dim"))
 
 
 def _line(text: Text, points: float, maximum: float, mark: Text | None = None) -> Table:
