@@ -258,4 +258,6 @@ def _require_finite(value: np.ndarray, what: str) -> None:
 def _percent(share: float) -> str:
     if not np.isfinite(share):
         return "an infinite share"
-    return f"{100 * share:.2g}%" if share < 10 else f"{share:,.0f} times"
+    if share >= 10:
+        return f"{share:,.0f} times"
+    return f"{100 * share:.0f}%" if share >= 0.1 else f"{100 * share:.2g}%"

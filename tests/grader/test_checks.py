@@ -119,6 +119,15 @@ def test_messages_do_not_hold_the_expected_value():
     assert "3.14" not in failed.value.message
 
 
+@pytest.mark.parametrize(
+    ("got", "told"), [(1.005, "0.5%"), (2.02, "102%"), (40.0, "39 times"), (np.inf, "infinite")]
+)
+def test_an_error_is_told_as_a_share_that_reads_well(got, told):
+    with pytest.raises(CheckFailed) as failed:
+        close(got, 1.0, rtol=1e-6, atol=0)
+    assert told in failed.value.message
+
+
 def test_the_one_mistake_that_matches_is_named():
     wrong = Mistake("doubled", "it is doubled.", lambda: 2 * ONES)
     other = Mistake("halved", "it is halved.", ONES / 2)
