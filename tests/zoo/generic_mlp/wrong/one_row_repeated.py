@@ -1,7 +1,7 @@
 # wrong: one row repeated for all inputs
 # loses: test_weights_have_he_variance, test_every_layer_has_its_own_variance,
-# test_weights_are_single_draws, test_the_key_decides, test_many_layers_are_independent
-# keeps: the rest
+#   test_weights_are_single_draws, test_many_layers_are_independent
+# keeps: test_num_layers_counts_the_layers, test_matches_the_lessons_forward
 
 import jax
 import jax.numpy as jnp
