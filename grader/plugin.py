@@ -5,6 +5,7 @@ It is found by itself in a plain `pytest tests/visible`; `grading.grade` passes 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import secrets
@@ -18,7 +19,7 @@ import numpy as np
 import pytest
 
 from grader.checks import CheckFailed
-from grader.exercises import ROOT, Exercise, GradedTest, Item
+from grader.exercises import ROOT, Exercise, GradedTest, Item, graded_tests
 from grader.ingest import Submission, ingest
 from grader.launch import GraderError, Launcher, WorkerProcess, deadline_in
 from grader.report.clean import clean
@@ -105,7 +106,7 @@ class Run:
 
     def proxy(self, name: str) -> Student:
         """The functions of a module of the submission, no worker started yet."""
-        return Student(name, self._files(), self._connect)
+        return Student(name, self._files(), functools.partial(self._connect, name))
 
     def rng(self, test: GradedTest) -> np.random.Generator:
         """Random numbers that differ from run to run and from item to item."""
@@ -145,13 +146,14 @@ class Run:
         files = {f"{module}.py": text for module, text in self.submission.modules.items()}
         return files | {"mnist_mlp.py": (ROOT / "exercises" / "mnist_mlp.py").read_bytes()}
 
-    def _connect(self) -> tuple[Connection, str]:
+    def _connect(self, name: str) -> tuple[Connection, str]:
         if self._launcher is None:
             from grader.debug import InProcess
 
             connection = InProcess()
             return connection, str(self._folder)
-        worker: WorkerProcess = self._launcher().start()
+        timing = any(test.item.timing for test in graded_tests(name))
+        worker: WorkerProcess = self._launcher().start(timing=timing)
         reply = worker.request({"do": "environment"}, deadline_in(EXERCISE_SECONDS))
         if not self.environment:
             if "value" not in reply:

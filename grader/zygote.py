@@ -50,7 +50,7 @@ def main(control: int) -> None:
             pid = confine.fork(request["spec"])
             if pid == 0:
                 sock.close()
-                run_worker(fds[0], fds[1], request["spec"])
+                run_worker(fds[0], fds[1], request)
             pidfd = os.pidfd_open(pid)
             socket.send_fds(sock, [json.dumps({"pid": pid}).encode()], [pidfd])
             os.close(pidfd)
@@ -58,9 +58,14 @@ def main(control: int) -> None:
             os.close(fd)
 
 
-def run_worker(channel: int, output: int, spec: dict[str, Any]) -> None:
-    """Turns this process into a worker on the socket `channel`, and never returns."""
+def run_worker(channel: int, output: int, request: dict[str, Any]) -> None:
+    """Turns this process into a worker on the socket `channel`, and never returns.
+
+    `request` has the `spec` of its confinement and what to add to its `environment`; XLA reads its
+    flags there when the backend starts.
+    """
     try:
+        os.environ.update(request["environment"])
         os.setsid()
         null = os.open(os.devnull, os.O_RDONLY)
         for source, target in ((null, 0), (output, 1), (output, 2)):
@@ -68,7 +73,7 @@ def run_worker(channel: int, output: int, spec: dict[str, Any]) -> None:
         for fd in {null, output} - {0, 1, 2}:
             os.close(fd)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        confine.apply(spec, keep={channel})
+        confine.apply(request["spec"], keep={channel})
         _own_matplotlib_folder()
         from grader.wire import Channel
         from grader.worker import Worker, as_numpy
@@ -83,12 +88,12 @@ def run_worker(channel: int, output: int, spec: dict[str, Any]) -> None:
 
 
 def cold_worker(channel: int) -> None:
-    """A worker of its own interpreter: imports first, then waits for its confinement's spec."""
+    """A worker of its own interpreter: imports first, then waits for what it is to be."""
     preload()
     sock = socket.socket(fileno=channel)
     size = int.from_bytes(sock.recv(4, socket.MSG_WAITALL))
-    spec = json.loads(sock.recv(size, socket.MSG_WAITALL))
-    run_worker(sock.detach(), os.dup(1), spec)
+    request = json.loads(sock.recv(size, socket.MSG_WAITALL))
+    run_worker(sock.detach(), os.dup(1), request)
 
 
 def unsafe_to_fork() -> str | None:
