@@ -37,9 +37,9 @@ _INHERITED = (
 )
 
 
-# Most of a grading is XLA compiling programs that run once or twice. Left unoptimised and without its
-# fusion emitters a training step takes a quarter of the time to compile. A flag that XLA does not
-# know ends the process, so these are for the versions that they were tried with.
+# Most of a grading is XLA compiling programs that run once or twice. Left unoptimised and without
+# its fusion emitters a training step takes a quarter of the time to compile. A flag that XLA does
+# not know ends the process, so these are for the versions that they were tried with.
 _COMPILE_QUICKLY = "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
 _TRIED_WITH = "0.10."
 

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from grader.exercises import ROOT
+from tests.instruments import items
 
 SHEETS = ("jax-patterns.md", "optimizers.md")
 _RUN_EACH = """
@@ -31,3 +32,9 @@ def test_every_snippet_runs(sheet):
     command = [sys.executable, "-W", "error", "-c", _RUN_EACH]
     done = subprocess.run(command, input=json.dumps(snippets), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_table_of_items_is_up_to_date():
+    text = items.PAGE.read_text("utf-8")
+    assert items.BEGIN in text
+    assert text == items.page(text), "run `python -m tests.instruments.items`"

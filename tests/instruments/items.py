@@ -25,7 +25,9 @@ def _rows(name: str) -> Iterator[str]:
     tests, exercise = graded_tests(name), catalogue()[name]
     visible = sum(test.item.points for test in tests if not test.hidden)
     hidden = sum(test.item.points for test in tests if test.hidden)
-    written = f", {points:g} for the written answer" if (points := sum(exercise.manual.values())) else ""
+    written = (
+        f", {points:g} for the written answer" if (points := sum(exercise.manual.values())) else ""
+    )
     yield f"**{name}**: {visible:g} points visible, {hidden:g} hidden{written}"
     yield ""
     yield "| points | item | what it shows |"
