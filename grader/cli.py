@@ -65,6 +65,7 @@ def grade(
     from grader import exercises as course
     from grader.ingest import ingest
     from grader.pages import item_hints, student_page
+    from grader.proof import prove
     from grader.report import terminal
     from grader.report.model import to_json, write_atomically
 
@@ -74,6 +75,9 @@ def grade(
             Console(stderr=True).print(f"Warning: {warning}", highlight=False, markup=False)
         chosen = _in_course_order(exercise)
         submission = ingest(directory, list(course.catalogue()))
+        if sandbox is SandboxMode.required:
+            with console.status("Grading the reference solution", spinner="line"):
+                prove(grader, chosen)
         with console.status("Grading", spinner="line") as status:
             report = grader.grade(
                 submission,

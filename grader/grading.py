@@ -40,6 +40,7 @@ class Grader:
         """
         self._launcher = Launcher(choose(sandbox), cache=cache)
         self.warnings = self._launcher.sandbox.warnings
+        self.sandbox = self._launcher.sandbox.name
 
     def grade(
         self,

@@ -27,6 +27,7 @@ from grader.batch.tasks import Answer, Lost, Task, Unfit, Verdict
 from grader.exercises import ROOT
 from grader.ingest import IngestError, Submission, ingest
 from grader.launch import GraderError
+from grader.proof import loss
 from grader.report.model import Report
 from grader.sandbox import Mode, SandboxUnavailable, SelfTestError, choose, self_test
 
@@ -133,14 +134,8 @@ class Examiner:
         except IngestError as error:
             return unfit(reason=f"there is no reference solution: {error}")
         verdict = self._grade(msgspec.structs.replace(task, content=""), reference)
-        for item in verdict.result.items:
-            if item.outcome != "passed":
-                what = " ".join(f"{item.message} {item.detail}".split())[:300]
-                return unfit(
-                    reason=f"the reference solution loses {task.exercise}/{item.name} here "
-                    f"({item.outcome}: {what}); mend the machine or the tests first"
-                )
-        return verdict
+        lost = loss(task.exercise, verdict.result)
+        return unfit(reason=lost) if lost else verdict
 
 
 def _hole(mode: Mode) -> str:

@@ -265,3 +265,18 @@ def test_in_process_the_tests_run_where_a_debugger_works(toy_kit):
         check=False,
     )
     assert "2 passed" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sandboxes need Linux")
+def test_required_grades_nobody_before_the_reference_solution_has_full_marks(toy_kit, grade_toy):
+    solution = toy_kit.root / "solutions" / "scaling.py"
+    good = solution.read_text()
+    try:
+        solution.write_text(good.replace("return jnp.sum(x)", "return jnp.max(x)"))
+        refused = grade_toy(RIGHT, "--sandbox", "required")
+    finally:
+        solution.write_text(good)
+    assert (refused.status, refused.results) == (2, None)
+    [line] = refused.stderr.splitlines()
+    assert "the reference solution loses scaling/test_total_adds_up here" in line
+    assert grade_toy(RIGHT, "--sandbox", "required").status == 0
