@@ -171,8 +171,9 @@ def close(
     if mistake:
         fail(f"{what} is not right: {mistake.sentence}", mistake.id)
     amount = "everywhere" if wrong == total else f"at {wrong:,} of {total:,} places"
-    if total == 1:
-        fail(f"{what} is off by {_percent(share)} of its expected size.")
+    if total == 1 and not isinstance(want, Mapping):
+        direction = "large" if np.all(np.real(got) > np.real(want)) else "small"
+        fail(f"{what} is too {direction}, by {_percent(share)} of its expected size.")
     fail(
         f"{what} differs from what is expected {amount}, at most by {_percent(share)} of its size."
     )

@@ -128,6 +128,16 @@ def test_an_error_is_told_as_a_share_that_reads_well(got, told):
     assert told in failed.value.message
 
 
+@pytest.mark.parametrize(
+    ("got", "told"), [(3.0, "too large"), (1.0, "too small"), (-2.0, "too small")]
+)
+def test_one_number_is_said_to_be_too_large_or_too_small(got, told):
+    with pytest.raises(CheckFailed, match=told):
+        close(got, 2.0, rtol=1e-3, atol=0)
+    with pytest.raises(CheckFailed, match="differs|off"):
+        close({"a": np.float64(got)}, {"a": np.float64(2.0)}, rtol=1e-3, atol=0)
+
+
 def test_the_one_mistake_that_matches_is_named():
     wrong = Mistake("doubled", "it is doubled.", lambda: 2 * ONES)
     other = Mistake("halved", "it is halved.", ONES / 2)
