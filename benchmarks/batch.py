@@ -32,9 +32,20 @@ from grader import exercises as course  # noqa: E402
 from grader.batch import run as batch  # noqa: E402
 from grader.batch.journal import Journal  # noqa: E402
 from grader.batch.tasks import Task, Verdict, ungraded  # noqa: E402
+from grader.course.cells import ASSIGNMENT  # noqa: E402
+from grader.course.generate import generate  # noqa: E402
 
 NAMES = list(course.catalogue())
 FAKE = "tests.grader.batch.fake:Grader"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table; `seconds` a submission where a whole grading was timed."""
+
+    what: str
+    figure: str
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -47,9 +58,10 @@ class Cost:
 
 
 def main() -> None:
-    parts: dict[str, Callable[[argparse.Namespace, Path], list[tuple[str, ...]]]] = {
+    parts: dict[str, Callable[[argparse.Namespace, Path], list[Row]]] = {
         "ours": ours,
         "stock": stock,
+        "course": nbgrader_course,
         "otter": otter,
         "floor": floor,
         "growth": growth,
@@ -66,11 +78,18 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="*", default=[50, 500, 5000])
     chosen = parser.parse_args()
     print(f"{machine()}\n\n| part | what | figure |\n| --- | --- | --- |")
+    timed: list[Row] = []
     for name, part in parts.items():
         if not chosen.parts or name in chosen.parts:
             with tempfile.TemporaryDirectory(prefix="jaxlings-bench-") as folder:
                 for row in part(chosen, Path(folder)):
-                    print(f"| {name} | {' | '.join(row)} |", flush=True)
+                    print(f"| {name} | {row.what} | {row.figure} |", flush=True)
+                    timed += [row] if row.seconds else []
+    for one in timed:
+        for other in timed:
+            if other.what.startswith("stock") and one is not other:
+                ratio = other.seconds / one.seconds
+                print(f"| ratio | {one.what}, to {other.what} | {ratio:.1f} times as fast |")
 
 
 def machine() -> str:
@@ -161,7 +180,7 @@ def submissions(folder: Path, count: int, names: list[str], *, calm: bool) -> Pa
     return folder
 
 
-def ours(chosen: argparse.Namespace, folder: Path) -> list[tuple[str, ...]]:
+def ours(chosen: argparse.Namespace, folder: Path) -> list[Row]:
     """The command as an instructor types it, sandbox on."""
     names = chosen.only or NAMES
     submitted = submissions(folder / "submitted", chosen.n, names, calm=chosen.calm)
@@ -174,19 +193,18 @@ def ours(chosen: argparse.Namespace, folder: Path) -> list[tuple[str, ...]]:
                 *("--workers", str(workers)),
             ]
         )
-        rows.append((f"{workers} workers, {chosen.n} submissions", speed(cost, chosen.n)))
+        rows.append(costing(f"batch, {workers} workers", cost, chosen.n))
     return rows
 
 
-def speed(cost: Cost, count: int) -> str:
-    """A cost by submission."""
-    return (
-        f"{60 * count / cost.wall:.2f} a minute, {cost.wall / count:.1f} s and "
-        f"{cost.cpu / count:.1f} CPU s each"
-    )
+def costing(what: str, cost: Cost, count: int) -> Row:
+    """What grading so many submissions cost."""
+    seconds = cost.wall / count
+    each = f"{60 / seconds:.2f} a minute, {seconds:.1f} s and {cost.cpu / count:.1f} CPU s each"
+    return Row(f"{what}, {count} submissions", each, seconds)
 
 
-def stock(chosen: argparse.Namespace, folder: Path) -> list[tuple[str, ...]]:
+def stock(chosen: argparse.Namespace, folder: Path) -> list[Row]:
     """`nbgrader autograde` on notebooks with the same checks, a cell an item."""
     names = chosen.only or NAMES
     submitted = submissions(folder / "modules", chosen.n, names, calm=chosen.calm)
@@ -197,18 +215,38 @@ def stock(chosen: argparse.Namespace, folder: Path) -> list[tuple[str, ...]]:
         f"c = get_config()\nc.CourseDirectory.course_id = 'bench'\n"
         f"c.CourseDirectory.root = {str(root)!r}\n"
     )
-    # nbgrader calls `alembic` by its bare name, and kernels have to find the checks.
+    hand_in(submitted, root, "hw")
+    cost = measure([*NBGRADER, "autograde", "hw"], root, **environment())
+    return [costing("stock nbgrader autograde", cost, chosen.n)]
+
+
+NBGRADER = [sys.executable, "-m", "nbgrader"]
+
+
+def environment() -> dict[str, str]:
+    """nbgrader calls `alembic` by its bare name, and kernels have to find the checks."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment = {"PATH": path, "PYTHONPATH": str(ROOT)}
-    nbgrader = [sys.executable, "-m", "nbgrader"]
-    measure([*nbgrader, "generate_assignment", "hw"], root, **environment)
+    return {"PATH": path, "PYTHONPATH": str(ROOT)}
+
+
+def hand_in(submitted: Path, root: Path, assignment: str) -> None:
+    """Releases the assignment of the course at `root`; everybody hands in modules with it."""
+    measure([*NBGRADER, "generate_assignment", assignment], root, **environment())
     for student in sorted(submitted.iterdir()):
-        to = root / "submitted" / student.name / "hw"
-        shutil.copytree(root / "release" / "hw", to)
+        to = root / "submitted" / student.name / assignment
+        shutil.copytree(root / "release" / assignment, to)
         for module in student.iterdir():
             shutil.copy(module, to)
-    cost = measure([*nbgrader, "autograde", "hw"], root, **environment)
-    return [(f"autograde, {chosen.n} submissions", speed(cost, chosen.n))]
+
+
+def nbgrader_course(chosen: argparse.Namespace, folder: Path) -> list[Row]:
+    """`make autograde` on our own course: the batch, then nbgrader records."""
+    submitted = submissions(folder / "modules", chosen.n, NAMES, calm=chosen.calm)
+    root = folder / "course"
+    generate(root)
+    hand_in(submitted, root, ASSIGNMENT)
+    cost = measure([sys.executable, "-m", "grader.course.autograde", str(root)], **environment())
+    return [costing("make autograde", cost, chosen.n)]
 
 
 def notebook(path: Path, exercise: str) -> None:
@@ -238,11 +276,11 @@ def notebook(path: Path, exercise: str) -> None:
     nbformat.write(new_notebook(cells=cells, metadata=kernel), path)
 
 
-def otter(chosen: argparse.Namespace, folder: Path) -> list[tuple[str, ...]]:
+def otter(chosen: argparse.Namespace, folder: Path) -> list[Row]:
     """`otter run` on the same modules, where otter-grader is installed."""
     if not shutil.which("otter"):
-        return [("otter run", "not installed")]
-    return [("otter run", "installed, but its notebooks are not generated here")]
+        return [Row("otter run", "not installed")]
+    return [Row("otter run", "installed, but its notebooks are not generated here")]
 
 
 FLOOR = """
@@ -278,19 +316,19 @@ print(time.process_time() - begun)
 """
 
 
-def floor(chosen: argparse.Namespace, folder: Path) -> list[tuple[str, ...]]:
+def floor(chosen: argparse.Namespace, folder: Path) -> list[Row]:
     """The five solutions' functions, run once as the lesson runs them, in a warm process."""
     code = FLOOR.format(solutions=str(ROOT / "solutions"), exercises=str(ROOT / "exercises"))
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=folder
     )
-    return [("the solutions' functions once, warm", f"{float(done.stdout):.1f} CPU s")]
+    return [Row("the solutions' functions once, warm", f"{float(done.stdout):.1f} CPU s")]
 
 
 # The engine itself, with a grader that does nothing
 
 
-def growth(chosen: argparse.Namespace, folder: Path) -> list[tuple[str, ...]]:
+def growth(chosen: argparse.Namespace, folder: Path) -> list[Row]:
     """Cost a submission and memory, from few submissions to many; one in ten is new."""
     rows = []
     for count in chosen.sizes:
@@ -305,7 +343,7 @@ def growth(chosen: argparse.Namespace, folder: Path) -> list[tuple[str, ...]]:
             f"{1000 * cost.wall / count:.1f} ms and {1000 * cost.cpu / count:.1f} CPU ms each, "
             f"peak {cost.peak_mib:.0f} MiB"
         )
-        rows.append((f"{count} submissions, no grading", figure))
+        rows.append(Row(f"{count} submissions, no grading", figure))
     return rows
 
 
@@ -321,7 +359,7 @@ def script(submitted: Path, out: Path, workers: int, scheduler: str | None = Non
     return [sys.executable, "-c", code]
 
 
-def warm_memory(chosen: argparse.Namespace, folder: Path) -> list[tuple[str, ...]]:
+def warm_memory(chosen: argparse.Namespace, folder: Path) -> list[Row]:
     """Memory of one warm grader over many gradings of one exercise."""
     from grader.grading import Grader
     from grader.ingest import ingest
@@ -334,7 +372,7 @@ def warm_memory(chosen: argparse.Namespace, folder: Path) -> list[tuple[str, ...
             grader.grade(submission, exercises=[name])
             if number in (10, 50, 100):
                 figures.append(f"{_resident_mib(os.getpid()):.0f} MiB after {number}")
-    return [(f"trusted process, stub of {name}", ", ".join(figures))]
+    return [Row(f"trusted process, stub of {name}", ", ".join(figures))]
 
 
 def _resident_mib(pid: int) -> float:
@@ -342,7 +380,7 @@ def _resident_mib(pid: int) -> float:
     return pages * resource.getpagesize() / 2**20
 
 
-def dask(chosen: argparse.Namespace, folder: Path) -> list[tuple[str, ...]]:
+def dask(chosen: argparse.Namespace, folder: Path) -> list[Row]:
     """Two Dask workers against one, on tasks of half a second that need no core."""
     submitted = folder / "submitted"
     for number in range(12):
@@ -359,8 +397,10 @@ def dask(chosen: argparse.Namespace, folder: Path) -> list[tuple[str, ...]]:
                 batch.run(submitted, out, scheduler=address, sandbox="off", grader=FAKE)
             walls.append(time.monotonic() - begun)
     return [
-        ("12 submissions, 48 tasks of 0.5 s", f"{walls[0]:.1f} s with 1, {walls[1]:.1f} s with 2"),
-        ("two Dask workers against one", f"{walls[0] / walls[1]:.2f} times the throughput"),
+        Row(
+            "12 submissions, 48 tasks of 0.5 s", f"{walls[0]:.1f} s with 1, {walls[1]:.1f} s with 2"
+        ),
+        Row("two Dask workers against one", f"{walls[0] / walls[1]:.2f} times the throughput"),
     ]
 
 
@@ -379,7 +419,7 @@ def _dask_cluster(workers: int, folder: Path) -> Iterator[str]:
         yield cluster.scheduler_address
 
 
-def journal(chosen: argparse.Namespace, folder: Path) -> list[tuple[str, ...]]:
+def journal(chosen: argparse.Namespace, folder: Path) -> list[Row]:
     """Writing one submission and its verdicts, each durable before the next."""
     count, exercises = 200, NAMES
     results = {name: ungraded(name, "") for name in exercises}
@@ -410,7 +450,7 @@ def journal(chosen: argparse.Namespace, folder: Path) -> list[tuple[str, ...]]:
         each = (time.monotonic() - begun) / count
         size = kept.path.stat().st_size
     figure = f"{1000 * each:.1f} ms, {size / count / 1024:.0f} KiB"
-    return [(f"a submission of {len(exercises)} modules, {len(exercises) + 1} commits", figure)]
+    return [Row(f"a submission of {len(exercises)} modules, {len(exercises) + 1} commits", figure)]
 
 
 if __name__ == "__main__":
