@@ -87,7 +87,7 @@ def main() -> None:
                     timed += [row] if row.seconds else []
     for one in timed:
         for other in timed:
-            if other.what.startswith("stock") and one is not other:
+            if other.what.startswith(("stock", "otter")) and one is not other:
                 ratio = other.seconds / one.seconds
                 print(f"| ratio | {one.what}, to {other.what} | {ratio:.1f} times as fast |")
 
@@ -220,6 +220,7 @@ def stock(chosen: argparse.Namespace, folder: Path) -> list[Row]:
     return [costing("stock nbgrader autograde", cost, chosen.n)]
 
 
+KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
 NBGRADER = [sys.executable, "-m", "nbgrader"]
 
 
@@ -271,16 +272,51 @@ def notebook(path: Path, exercise: str) -> None:
         folder = "hidden" if test.hidden else "visible"
         source = f"check({exercise!r}, {folder!r}, {test.name!r})"
         cells.append(graded(source, f"{folder}-{test.name}", test.item.points))
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     path.parent.mkdir(parents=True, exist_ok=True)
-    nbformat.write(new_notebook(cells=cells, metadata=kernel), path)
+    nbformat.write(new_notebook(cells=cells, metadata=KERNEL), path)
 
 
 def otter(chosen: argparse.Namespace, folder: Path) -> list[Row]:
-    """`otter run` on the same modules, where otter-grader is installed."""
-    if not shutil.which("otter"):
-        return [Row("otter run", "not installed")]
-    return [Row("otter run", "installed, but its notebooks are not generated here")]
+    """`otter run` on the same modules and checks, where otter-grader is installed."""
+    import nbformat
+    from nbformat.v4 import new_code_cell, new_notebook
+
+    command = shutil.which("otter", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    if not command:
+        return [Row("otter run", "not installed (pip install otter-grader)")]
+    names = chosen.only or NAMES
+    # Calm always: an endless loop would keep otter for ever.
+    submitted = submissions(folder / "modules", chosen.n, names, calm=True)
+    kept = ("--no-config", "--no-requirements", "--no-environment")
+    cost = Cost(0.0, 0.0, 0.0)
+    for name in names:
+        tests = folder / name
+        tests.mkdir()
+        (tests / f"{name}.py").write_text(otter_tests(name))
+        archive = folder / f"{name}.zip"
+        measure([command, "generate", "-t", str(tests), "-o", str(archive), *kept], **environment())
+        for student in sorted(submitted.iterdir()):
+            # otter runs the notebook in a folder of its own, in which the modules are not.
+            where = new_code_cell(f"import os; os.environ['SUBMISSION'] = {str(student)!r}")
+            handed_in = student / f"{name}.ipynb"
+            nbformat.write(new_notebook(cells=[where], metadata=KERNEL), handed_in)
+            run = ["run", "-a", str(archive), "-o", str(folder), "--no-logo", str(handed_in)]
+            one = measure([command, *run], **environment())
+            cost = Cost(cost.wall + one.wall, cost.cpu + one.cpu, max(cost.peak_mib, one.peak_mib))
+    return [costing("otter run", cost, chosen.n)]
+
+
+def otter_tests(exercise: str) -> str:
+    """A test file of otter's with a case for each item of an exercise."""
+    cases = ["from otter.test_files import test_case", "OK_FORMAT = False", f"name = {exercise!r}"]
+    cases += ["points = None", "from benchmarks.notebook_checks import check"]
+    for test in course.graded_tests(exercise):
+        folder = "hidden" if test.hidden else "visible"
+        cases += [
+            f"@test_case(points={test.item.points}, hidden={test.hidden})",
+            f"def {folder}_{test.name}(): check({exercise!r}, {folder!r}, {test.name!r})",
+        ]
+    return "\n".join(cases) + "\n"
 
 
 FLOOR = """

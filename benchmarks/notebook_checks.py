@@ -30,5 +30,5 @@ def check(exercise: str, folder: str, test: str) -> None:
 
 @cache
 def _student(exercise: str) -> Student:
-    connection = InProcess()
-    return Student(exercise, {}, lambda: (connection, os.getcwd()))
+    connection, folder = InProcess(), os.environ.get("SUBMISSION", os.getcwd())
+    return Student(exercise, {}, lambda: (connection, folder))
