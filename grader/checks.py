@@ -150,6 +150,31 @@ def record(value: Any, type_name: str, fields: Sequence[str]) -> Record:
     return value
 
 
+def reported(value: Any, like: Any) -> Any:
+    """`value` as a probe reports it, which a submission may have replaced by its own.
+
+    Args:
+      like: a type, of which `object` takes anything; or a dictionary or a list of such, with
+        exactly these keys or this length.
+
+    Raises:
+      CheckFailed: it is anything else, which must not read as a fault of the grader's.
+    """
+    match like:
+        case dict():
+            fits = isinstance(value, dict) and value.keys() == like.keys()
+            parts = [(value[key], like[key]) for key in like] if fits else []
+        case list():
+            fits = isinstance(value, list) and len(value) == len(like)
+            parts = list(zip(value, like, strict=True)) if fits else []
+        case _:
+            fits, parts = like is object or type(value) is like, []
+    require(fits, "What your code does could not be observed: the report on it has another form.")
+    for part, like_part in parts:
+        reported(part, like_part)
+    return value
+
+
 def close(
     got: Any,
     want: Any,

@@ -84,7 +84,7 @@ class WorkerProcess:
         """`folder` is removed at the end; `directory` is where the worker is to work."""
         self.directory = directory
         self._folder = folder
-        self._channel = Channel(channel)
+        self._channel = Channel(channel, plain=True)
         self._ending = ending
         self._output = _Drain(output)
 

@@ -144,10 +144,12 @@ def _record(student: Student, rng: np.random.Generator) -> Recording:
     own = oracles.private_gradients(params, x, y)
     data = make("data", x[:N_TRAIN], y[:N_TRAIN], x[N_TRAIN:], y[N_TRAIN:])
     value = student.run("clipping.record", key(rng), params, data, len(x), N_STEPS, BATCH_SIZE)
-    if not isinstance(value, Record) or len(value.values) != 4:
+    recorded = ("result", "gradients", "loss_calls", "update_calls")
+    if not isinstance(value, Record) or value.fields != recorded:
         fail("The run could not be recorded.")
     result = parts(value.result)
-    gradients = array(value.gradients, finite=False, what="the record").astype(np.float64)
+    gradients = array(value.gradients, finite=False, what="the record")
+    require(gradients.ndim > 0, "The run could not be recorded.")
     counts = [n if type(n) is int else 0 for n in (value.loss_calls, value.update_calls)]
     # One update too many is another item's matter.
     gradients = gradients[:N_STEPS]
@@ -155,6 +157,7 @@ def _record(student: Student, rng: np.random.Generator) -> Recording:
         gradients.shape == (N_STEPS, *own.shape),
         f"The optimizer was asked for {len(gradients)} updates in a run of {N_STEPS} steps.",
     )
+    gradients = gradients.astype(np.float64)  # only now that its size is known
     weights = (gradients * own).sum(axis=2) / (own**2).sum(axis=1)
     strays = np.abs(gradients - weights[:, :, None] * own).max(axis=(1, 2)) / np.abs(own).max()
     return Recording(

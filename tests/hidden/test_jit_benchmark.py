@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.checks import array, close, require
+from grader.checks import array, close, reported, require
 from grader.plugin import item
 from grader.values import make
 from tests import oracles
@@ -13,6 +13,7 @@ from tests.visible.test_jit_benchmark import (
     require_change,
     require_speedup,
     sleeping,
+    steps_with,
     trajectory,
 )
 
@@ -71,7 +72,7 @@ def adamw(decay):
 def test_adamw_gets_the_parameters(student, rng):
     params, x, y, [(change, _)] = trajectory(rng, [adamw(0.3)], 3)
     optimizers = [make("optimizer", "adamw", *ADAM, 0.0, None, 0.3)]
-    [run] = student.run("jit_benchmark.steps_with", optimizers, params, x, y, 3)
+    [run] = steps_with(student, optimizers, params, x, y, 3)
     require_change(run["params"], params, change, "params after optax.adamw", 1e-3)
 
 
@@ -91,7 +92,7 @@ def test_every_step_has_its_own_optimizer(student, rng):
             "chain", make("optimizer", "clip_by_global_norm", 0.05), make("optimizer", "sgd", 0.5)
         ),
     ]
-    replies = student.run("jit_benchmark.steps_with", optimizers, params, x, y, 3)
+    replies = steps_with(student, optimizers, params, x, y, 3)
     for name, reply, (change, losses) in zip(names, replies, runs, strict=True):
         require_change(reply["params"], params, change, f"params after {name}", 1e-3)
         for index, want in enumerate(losses):
@@ -107,6 +108,7 @@ def test_every_step_has_its_own_optimizer(student, rng):
 def test_no_jit_inside_the_step(student, rng):
     params, x, y = oracles.draw_examples(rng, batch=9)
     seen = student.run("jit_benchmark.jit_inside", params, x, y)
+    reported(seen, {"jitted": int, "made": [int] * 2, "traced": [int] * 2, "control": bool})
     again = all(second >= first for first, second in (seen["made"], seen["traced"]))
     require(
         seen["jitted"] == 0 and (again or seen["control"]),
@@ -122,7 +124,7 @@ def test_no_jit_inside_the_step(student, rng):
 def test_step_works_under_jit(student, rng):
     params, x, y, [(change, losses)] = trajectory(rng, [momentum(0.125, 0.9)], 3)
     optimizers = [make("optimizer", "sgd", 0.125, 0.9)]
-    [run] = student.run("jit_benchmark.steps_with", optimizers, params, x, y, 3, jitted=True)
+    [run] = steps_with(student, optimizers, params, x, y, 3, jitted=True)
     require_change(run["params"], params, change, "params after three jitted steps", 1e-3)
     got = [array(loss, shape=(), dtype="float32", what="loss") for loss in run["losses"]]
     close(np.array(got), np.array(losses), rtol=1e-4, atol=1e-5, what="The loss of three steps")

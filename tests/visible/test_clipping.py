@@ -9,7 +9,18 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from grader.checks import CheckFailed, agrees, array, close, described, fail, record, require, tree
+from grader.checks import (
+    CheckFailed,
+    agrees,
+    array,
+    close,
+    described,
+    fail,
+    record,
+    reported,
+    require,
+    tree,
+)
 from grader.plugin import Exercise, item
 from grader.student import Student, StudentFault
 from grader.values import key, make
@@ -426,51 +437,49 @@ def drawn(student: Student, *args: Any, **kwargs: Any) -> Drawn:
     """The figure that `plot_grad_norms` makes."""
     report = student.run("clipping.figure", *args, **kwargs)
     require_figure(report)
-    try:
-        return Drawn(
-            axes=[
-                {
-                    **{name: str(axes[name]) for name in ("title", "x", "y")},
-                    **{
-                        name: tuple(map(float, axes[name])) for name in ("xlim", "ylim", "position")
-                    },
-                }
-                for axes in report["axes"]
-            ],
-            labels={name: str(report["labels"][name]) for name in "xy"},
-            lines=[
-                Line(
-                    int(line["axes"]),
-                    np.array(line["x"], np.float64).reshape(-1),
-                    np.array(line["y"], np.float64).reshape(-1),
-                    str(line["label"]),
-                    {name: str(line["style"][name]) for name in ("colour", "line", "marker")},
-                    bool(line["visible"]),
-                )
-                for line in report["lines"]
-            ],
-            legends=[
-                {
-                    "axes": legend["axes"],
-                    "entries": [
-                        (
-                            str(entry["text"]),
-                            {n: str(entry["style"][n]) for n in ("colour", "line", "marker")},
-                        )
-                        for entry in legend["entries"]
-                    ],
-                }
-                for legend in report["legends"]
-            ],
-        )
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError):
-        fail("The figure could not be read.")
+    parts = {name: report.get(name) for name in Drawn._fields}
+    reported(parts, {"axes": list, "labels": {"x": str, "y": str}, "lines": list, "legends": list})
+    for axes in _few(parts["axes"]):
+        reported(axes, _AXES)
+    for legend in _few(parts["legends"]):
+        reported(legend, {"axes": object, "entries": list})
+        require(type(legend["axes"]) in (int, type(None)), UNREADABLE)
+        for entry in _few(legend["entries"]):
+            reported(entry, {"text": str, "style": _STYLE})
+        legend["entries"] = [(entry["text"], entry["style"]) for entry in legend["entries"]]
+    lines = [_line(line, len(parts["axes"])) for line in _few(parts["lines"])]
+    return Drawn(parts["axes"], parts["labels"], lines, parts["legends"])
+
+
+UNREADABLE = "The figure could not be read."
+_STYLE = {"colour": str, "line": str, "marker": str}
+_AXES = {
+    **{"title": str, "x": str, "y": str},
+    **{"xlim": [float] * 2, "ylim": [float] * 2, "position": [float] * 4},
+}
+
+
+def _few(found: list[Any]) -> list[Any]:
+    """Parts of a figure, if they are no more than can be looked through in pairs."""
+    require(len(found) <= 300, "The figure has more lines or legends than can be looked at.")
+    return found
+
+
+def _line(line: Any, n_axes: int) -> Line:
+    kinds = {"axes": int, "x": np.ndarray, "y": np.ndarray}
+    reported(line, {**kinds, "label": str, "style": _STYLE, "visible": bool})
+    x, y = line["x"], line["y"]
+    require(0 <= line["axes"] < n_axes, UNREADABLE)
+    require(x.shape == y.shape == (x.size,) and x.size <= 100_000, UNREADABLE)
+    require({x.dtype.kind, y.dtype.kind} <= set("iuf"), UNREADABLE)
+    return Line(**{**line, "x": x.astype(np.float64), "y": y.astype(np.float64)})
 
 
 def require_figure(report: Any) -> None:
     """Fails unless the worker was given a figure."""
     if not isinstance(report, dict) or report.get("is_figure") is not True:
-        kind = str(report.get("type", "?"))[:60] if isinstance(report, dict) else "?"
+        kind = report.get("type") if isinstance(report, dict) else None
+        kind = kind[:60] if isinstance(kind, str) else "something else"
         fail(
             f"plot_grad_norms should return a matplotlib.figure.Figure, but it returned {kind}."
             + (" Is there a return?" if kind == "NoneType" else "")
@@ -707,11 +716,12 @@ def test_pyplot_is_left_as_it_was(student, rng):
     args = (random_norms(rng, 30, 1.0), random_norms(rng, 30, 1.0), 1.0)
     report = student.run("clipping.figure", *args)
     require_figure(report)
-    require(report.get("windows") == 0, "The function opened a window: it calls show().")
+    left = {name: report.get(name) for name in ("windows", "left_open", "settings")}
+    reported(left, {"windows": int, "left_open": int, "settings": list})
+    require(left["windows"] == 0, "The function opened a window: it calls show().")
     require(
-        report.get("left_open") == 0,
+        left["left_open"] == 0,
         "A figure is still open in pyplot after the call. Each call would leave one more.",
     )
-    changed = report.get("settings")
-    names = ", ".join(map(str, changed[:3])) if isinstance(changed, list) else "settings"
-    require(changed == [], f"The call changed matplotlib.rcParams: {names[:120]}.")
+    names = ", ".join(name for name in left["settings"][:3] if isinstance(name, str))
+    require(not left["settings"], f"The call changed matplotlib.rcParams: {names[:120]}.")

@@ -347,7 +347,7 @@ def test_default_arguments(student, rng):
     require(isinstance(found, dict), "compare_dropout has no signature.")
     for name, value in (("rate", 0.2), ("n_epochs", 10), ("batch_size", 128)):
         require(
-            found.get(name, value) == value,
+            agrees(found.get(name, value), value, rtol=1e-6, atol=0),
             f"The default of {name} is {found.get(name)!r:.30}; the stub's is {value}.",
         )
 
