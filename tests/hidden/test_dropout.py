@@ -276,6 +276,7 @@ def test_masks_of_training_steps(student, rng):
     """Two right masks agree on all the units that both images use with probability
     E[0.52**n] = 1.6e-13, n of Binomial(256, 0.227): below 5e-11 for 276 pairs."""
     run = one_epoch(student, rng)
+    require_different_runs(run.result)
     if not run.dropped.any():
         fail(f"The run with dropout dropped nothing. {KNOWN['no-dropout']}", "no-dropout")
     # An image that lost all units, or none, tells nothing: its only pixel may be what was dropped.

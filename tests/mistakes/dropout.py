@@ -12,6 +12,10 @@ from tests import oracles
 
 KNOWN: dict[str, str] = {
     "no-dropout": "Is the mask put to use, and does the rate arrive?",
+    "equal-runs": (
+        "Both runs end at exactly the same parameters. Which of the two has dropout, and does the"
+        " rate arrive there?"
+    ),
     "rate-is-keep-probability": (
         "`rate` seems to be taken for the probability of surviving. It is that of being zeroed."
     ),

@@ -509,7 +509,7 @@ def initial_params(student, k, data, result, rate, n_epochs, batch_size):
 def require_different_runs(result):
     """Fails where the run with dropout went exactly as the run without."""
     if distance(result.plain_params, result.dropout_params) == 0:
-        fail("The run with dropout ends exactly where the plain run does.", "no-dropout")
+        fail(KNOWN["equal-runs"], "equal-runs")
 
 
 def require_accuracies(result, data, trained):

@@ -1,5 +1,6 @@
 # wrong: both runs have dropout
 # loses: test_plain_run_is_adam, test_same_batches
+# named: equal-runs
 
 from functools import partial
 from typing import NamedTuple

@@ -4,7 +4,7 @@
 # keeps: test_survivors_are_scaled, test_elements_are_dropped_at_the_rate,
 #   test_every_element_has_its_own_chance, test_the_key_decides_the_mask,
 #   test_same_initial_parameters, test_rate_zero_gives_equal_runs
-# named: no-dropout
+# named: equal-runs
 
 from functools import partial
 from typing import NamedTuple
