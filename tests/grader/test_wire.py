@@ -155,3 +155,12 @@ def test_a_closed_channel_is_told_from_a_malformed_one():
     theirs.close()
     with pytest.raises(Disconnected):
         Channel(ours).receive(time.monotonic() + 30)
+
+
+@pytest.mark.parametrize("value", [Ref(3), wire.KeySpec(1), Made("optimizer")], ids=repr)
+def test_what_only_the_grader_says_is_no_reply(value):
+    """A `Ref` has every attribute and item: a loop over one would not end."""
+    ours, theirs = (Channel(end, plain=True) for end in wire.channel_pair())
+    theirs.send({"value": [1, value]})
+    with pytest.raises(ProtocolError, match="only the grader"):
+        ours.receive(time.monotonic() + 30)

@@ -302,6 +302,7 @@ def test_loss_is_mean_cross_entropy(student, rng):
         plain = oracles.forward(params, images)
         logits = student.forward_dropout(params, images, k, 0.5)
         logits = array(logits, shape=plain.shape, what="forward_dropout(params, x, key, 0.5)")
+        logits = logits.astype(np.float64)  # bools cannot be subtracted
         what = f"loss_dropout(params, x, y, key, 0.5) for x of shape {images.shape}"
         got = scalar(student.loss_dropout(params, images, labels, k, 0.5), what=what)
         batch, batch_plain = np.atleast_2d(logits), np.atleast_2d(plain)
