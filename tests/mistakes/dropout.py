@@ -85,6 +85,34 @@ KNOWN: dict[str, str] = {
 """Misconceptions that are told by what they do rather than by one value."""
 
 
+def of_unread_masks(logits: np.ndarray, rate: float) -> str | None:
+    """Which layers drop, where `oracles.read_masks` finds no two masks; None if nothing fits.
+
+    Args:
+      logits: of `oracles.mask_reading_params` with ten units a layer, shape `(batch, 10)`.
+
+    Returns:
+      A key of `KNOWN`.
+    """
+    scale = 1 / (1 - rate)
+    values = np.asarray(logits, np.float64)
+    kept = values != 0
+    # What the last layer's values, and the second's before them, are multiplied by.
+    ways = {
+        ("one-layer-only", 1.0, scale): kept.all(),
+        ("one-layer-only", scale, 1.0): not kept.all(),
+        ("dropout-on-logits", scale**2, scale): not kept.all(),
+    }
+    for (known, outer, inner), possible in ways.items():
+        ones = values[kept[:, 0], 0]
+        codes = (values[:, 1:] / outer - 1) / inner
+        rows = np.where(kept[:, 1:], codes, -1).max(axis=1, keepdims=True)
+        alike = abs(np.where(kept[:, 1:], codes - np.rint(rows), 0)).max() < 0.1
+        if possible and alike and np.allclose(ones, outer, rtol=1e-4):
+            return known
+    return None
+
+
 def of_survivors(x: np.ndarray, keep: np.ndarray, rate: float) -> tuple[Mistake, ...]:
     """Misconceptions of `dropout`'s scaling, for the mask `keep` that was drawn."""
     kept = np.where(keep, x, 0).astype(np.float64)

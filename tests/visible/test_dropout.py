@@ -15,7 +15,7 @@ from grader.checks import agrees, array, close, fail, record, require, scalar, t
 from grader.plugin import Exercise, item
 from grader.values import jit, key, make, vjp
 from tests import oracles
-from tests.mistakes.dropout import KNOWN, of_gradient, of_loss, of_survivors
+from tests.mistakes.dropout import KNOWN, of_gradient, of_loss, of_survivors, of_unread_masks
 
 EXERCISE = Exercise(
     order=1,
@@ -423,6 +423,8 @@ def read(student, rng, rate):
     logits = student.forward_dropout(params, x, key(rng), rate)
     masks = oracles.read_masks(array(logits, shape=(BATCH, 10), dtype="float32", what=what), 10)
     if masks is None:
+        if known := of_unread_masks(logits, rate):
+            fail(KNOWN[known], known)
         fail(
             f"The logits of {what} are none that zeros and scaled survivors in the two hidden"
             " layers lead to. Compare your forward_dropout with mnist_mlp.forward, line by line."
