@@ -86,7 +86,7 @@ KNOWN: dict[str, str] = {
 
 
 def of_unread_masks(logits: np.ndarray, rate: float) -> str | None:
-    """Which layers drop, where `oracles.read_masks` finds no two masks; None if nothing fits.
+    """How units are dropped where `oracles.read_masks` finds no two masks; None if nothing fits.
 
     Args:
       logits: of `oracles.mask_reading_params` with ten units a layer, shape `(batch, 10)`.
@@ -97,19 +97,16 @@ def of_unread_masks(logits: np.ndarray, rate: float) -> str | None:
     scale = 1 / (1 - rate)
     values = np.asarray(logits, np.float64)
     kept = values != 0
-    # What the last layer's values, and the second's before them, are multiplied by.
-    ways = {
-        ("one-layer-only", 1.0, scale): kept.all(),
-        ("one-layer-only", scale, 1.0): not kept.all(),
-        ("dropout-on-logits", scale**2, scale): not kept.all(),
-    }
-    for (known, outer, inner), possible in ways.items():
+    if (values == values[0]).all() and not kept.all():  # nothing else tells examples apart
+        return "shared-between-rows"
+    for outer, inner in ((1.0, scale), (scale, 1.0)):  # the first layer drops, the second does
         ones = values[kept[:, 0], 0]
         codes = (values[:, 1:] / outer - 1) / inner
         rows = np.where(kept[:, 1:], codes, -1).max(axis=1, keepdims=True)
         alike = abs(np.where(kept[:, 1:], codes - np.rint(rows), 0)).max() < 0.1
+        possible = kept.all() == (outer == 1.0)
         if possible and alike and np.allclose(ones, outer, rtol=1e-4):
-            return known
+            return "one-layer-only"
     return None
 
 

@@ -1,5 +1,5 @@
 # wrong: the rate of training is 0.5 unless 0
-# loses: test_rate_of_training
+# loses: test_rate_of_training, test_dropout_run_is_adam
 # keeps: the rest
 
 from functools import partial
