@@ -1,5 +1,5 @@
 # wrong: the order is only rotated by a random offset
-# loses: test_same_batches
+# loses: test_same_batches, test_shuffled_each_epoch
 # keeps: the rest
 # named: not-shuffled
 

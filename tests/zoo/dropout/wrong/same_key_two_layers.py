@@ -1,5 +1,5 @@
 # wrong: both layers use the same key
-# loses: test_layers_draw_independent_masks
+# loses: test_layers_draw_independent_masks, test_forward_of_single_examples
 # keeps: the rest
 # named: same-key-two-layers
 

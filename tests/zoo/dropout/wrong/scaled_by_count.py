@@ -1,5 +1,8 @@
 # wrong: survivors are scaled by the share that happened to survive
-# loses: test_survivors_are_scaled, test_forward_with_known_masks
+# loses: test_survivors_are_scaled, test_forward_with_known_masks, test_any_shape,
+#   test_both_hidden_layers_drop, test_dtype_is_kept, test_extreme_rates,
+#   test_input_and_logits_are_left_alone, test_layers_draw_independent_masks, test_loss_gradient,
+#   test_vmap
 # keeps: the rest
 # named: scaled-by-count
 
