@@ -45,6 +45,9 @@ def picture(exercise: str, student: Student) -> Picture | str | None:
         drawn: Picture = module.draw(student, digits())
     except (StudentFault, CheckFailed) as error:
         return f"There is no picture yet: {error}"
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        # Odd values cost their own picture; the others' feedback goes on.
+        return "There is no picture yet: what your code returns cannot be drawn."
     return drawn
 
 

@@ -16,6 +16,7 @@ import pytest
 from grader.checks import CheckFailed, reported
 from grader.exercises import GradedTest, graded_tests
 from grader.launch import deadline_in
+from grader.pictures import Digits, picture
 from grader.student import Student, StudentFault
 from grader.wire import Opaque, Record
 
@@ -144,3 +145,14 @@ def test_a_report_of_another_form_is_refused(value, like):
     with pytest.raises(CheckFailed, match="could not be observed"):
         reported(value, like)
     assert reported({"a": [1, value]}, {"a": [int, object]}) == {"a": [1, value]}
+
+
+def test_what_cannot_be_drawn_costs_the_picture_alone(monkeypatch):
+    """Indices that are floats, or complex, would end the feedback for a whole course."""
+    digits = Digits(np.zeros((2000, 784), np.float32), np.zeros(2000, np.int32))
+    monkeypatch.setattr("grader.pictures.digits", lambda: digits)
+    for indices in (np.arange(32.0), np.arange(32) * 1j):
+        value = indices, np.ones(32, np.float32)
+        student = Student("per_example_grads", {}, lambda value=value: (Puppet(value), "/tmp"))
+        student.begin(deadline_in(60))
+        assert "cannot be drawn" in str(picture("per_example_grads", student))

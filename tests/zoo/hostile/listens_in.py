@@ -33,7 +33,8 @@ def attack():
         found.append("CANARY-FANOTIFY")
     if libc.ptrace(0x4206, os.getppid(), 0, 0) == 0:
         found.append("CANARY-PTRACE")
-    raise RuntimeError(f"FOUND {['CANARY-' + str(one)[:60] for one in found]}")
+    said = " ".join(f"CANARY-{str(one)[:60]}" for one in found)
+    raise RuntimeError(f"FOUND {said}")
 
 
 def num_layers(params):
