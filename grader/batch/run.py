@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from grader import exercises as course
-from grader.batch import tasks
+from grader.batch import reach, tasks
 from grader.batch.engine import grade_all, prove
 from grader.batch.executors import Executor, ExecutorError, LocalExecutor
 from grader.batch.inputs import Entry, Inbox
@@ -119,7 +119,8 @@ def _file(entries: list[Entry], journal: Journal, exercises: list[str], watcher:
         for problem in submission.problems.values():
             watcher.note(f"{entry.student}: {problem}")
         parts = tasks.tasks(submission, exercises)
-        journal.add(entry.student, entry.source, entry.handed_in, parts, notes=submission.notes)
+        notes = (*submission.notes, *reach.remarks(submission.modules))
+        journal.add(entry.student, entry.source, entry.handed_in, parts, notes=notes)
 
 
 def _grade(
