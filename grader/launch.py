@@ -129,8 +129,8 @@ class WorkerProcess:
 class Launcher:
     """Starts workers: forked from a zygote where that is safe, else each from its own interpreter.
 
-    The zygote begins to import jax as soon as the launcher is made. Inside a sandbox it dies with the
-    thread that made it, so that thread must live as long as the launcher is used.
+    The zygote begins to import jax as soon as the launcher is made. Inside a sandbox it dies with
+    the thread that made it, so that thread must live as long as the launcher is used.
     """
 
     def __init__(self, sandbox: Sandbox, *, cache: Path | None = None) -> None:
