@@ -150,7 +150,7 @@ def computing(
     x: jax.Array,
     y: jax.Array,
     n_steps: int,
-) -> Any:
+) -> dict[str, Any]:
     """Benchmarks steps whose output `late` takes a computation of a known time.
 
     The other outputs are ready at once, so only who waits for this one sees the time.
@@ -162,25 +162,26 @@ def computing(
         is computed.
 
     Returns:
-      What the student's function returned.
+      `result`: what the student's function returned; `counts`: under `eager` the calls that were
+      not traced.
     """
     rate = _rounds_a_second()
-    calls: Iterator[int] = itertools.count()
+    eager_calls = 0
     once = jnp.int32(1)
     eager_rounds = jax.block_until_ready(jnp.int32(1 + rate * seconds["eager"]))
     jit_rounds = jax.block_until_ready(jnp.int32(1 + rate * seconds["jit"]))
 
     def train_step(params: Any, opt_state: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
+        nonlocal eager_calls
         state, rounds = opt_state
         leaves, treedef = jax.tree.flatten(jax.tree.map(lambda leaf: leaf + 1, params))
         state, unchanged, loss = state + 1, rounds + 0, jnp.mean(x)
         # Only now: what is asked for after the long computation waits for its turn.
         if _traced(loss):
             spent = _compute(rounds) if seconds["jit"] else 0
-        elif seconds["eager"]:
-            spent = _compute(eager_rounds if next(calls) else once)
         else:
-            spent = 0
+            spent = _compute(eager_rounds if eager_calls else once) if seconds["eager"] else 0
+            eager_calls += 1
         match late:
             case "first_params":
                 leaves[0] = leaves[0] + spent
@@ -192,7 +193,9 @@ def computing(
                 loss = loss + spent
         return jax.tree.unflatten(treedef, leaves), (state, unchanged), loss
 
-    return module.benchmark_train_step(train_step, params, (opt_state, jit_rounds), x, y, n_steps)
+    start = params, (opt_state, jit_rounds), x, y
+    result = module.benchmark_train_step(train_step, *start, n_steps)
+    return {"result": result, "counts": {"eager": eager_calls}}
 
 
 def plain_step(learning_rate: float) -> Step:

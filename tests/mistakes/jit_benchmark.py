@@ -6,7 +6,7 @@ are known.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -110,20 +110,18 @@ def of_adam(
     )
 
 
-def of_eager(n_steps: int, cost: float, warm_up: float | None = None) -> tuple[Mistake, ...]:
-    """Misconceptions of `eager_seconds`: `n_steps` steps cost `cost`, the first call `warm_up`."""
-    general = _of_total("eager_seconds", n_steps, cost)
+def of_eager(costs: Sequence[float], warm_up: float | None = None) -> tuple[Mistake, ...]:
+    """Misconceptions of `eager_seconds`: steps cost `costs`, the first call `warm_up`."""
+    general = _of_total("eager_seconds", len(costs), sum(costs))
     if warm_up is None:
         return general
-    return (
-        *general,
-        Mistake(
-            "warm-up-counted",
-            "it holds the first call, in which JAX compiles every operation once. Make a call"
-            " before the clock starts.",
-            cost + warm_up,
-        ),
+    sentence = (
+        "it holds the first call, in which JAX compiles every operation once. Make a call before"
+        " the clock starts."
     )
+    # One call more than the steps, or the first call in the place of a step.
+    totals = (sum(costs) + warm_up, sum(costs[:-1]) + warm_up)
+    return (*general, *(Mistake("warm-up-counted", sentence, total) for total in totals))
 
 
 def of_jit(n_steps: int, cost: float, compiling: float | None = None) -> tuple[Mistake, ...]:

@@ -215,14 +215,15 @@ def test_step_is_not_jitted(student, rng):
 )
 def test_benchmark_agrees_with_itself(student, rng):
     params, x, y = oracles.draw_examples(rng, batch=9)
-    step, state, n_steps = make("jit_benchmark.plain_step", 0.125), (), 4
-    value = student.benchmark_train_step(step, params, state, x, y, n_steps=n_steps)
-    got = timing(value, n_steps)
-    for name in FIELDS:
-        require(getattr(got, name) >= 0, f"{name} is below 0.")
-    for name in ("eager_seconds", "jit_seconds", "first_call_seconds", "speedup"):
-        require(getattr(got, name) > 0, f"{name} is 0: was anything measured?")
-    require_speedup(got)
+    step, state = make("jit_benchmark.plain_step", 0.125), ()
+    for n_steps in (4, 1):  # one jitted step takes less than a hundredth of a second
+        value = student.benchmark_train_step(step, params, state, x, y, n_steps=n_steps)
+        got = timing(value, n_steps)
+        for name in FIELDS:
+            require(getattr(got, name) >= 0, f"{name} is below 0.")
+        for name in ("eager_seconds", "jit_seconds", "first_call_seconds", "speedup"):
+            require(getattr(got, name) > 0, f"{name} is 0: was anything measured?")
+        require_speedup(got)
 
 
 @item(
@@ -241,7 +242,7 @@ def test_eager_seconds(student, rng):
             steps + warm_up + SLACK,
             what="eager_seconds",
             means="3 steps without jit",
-            mistakes=mistakes.of_eager(3, steps),
+            mistakes=mistakes.of_eager(got.costs["eager"]),
         )
 
     settle_three_steps(student, rng, check)
@@ -264,7 +265,7 @@ def test_eager_warm_up_is_not_counted(student, rng):
             what="eager_seconds",
             means="3 steps without jit, after a first one,",
             about=steps,
-            mistakes=mistakes.of_eager(3, steps, warm_up),
+            mistakes=mistakes.of_eager(got.costs["eager"], warm_up),
         )
         require(
             got.count("eager") >= 4,

@@ -1,5 +1,6 @@
 # wrong: every step takes the whole training split
-# loses: test_the_key_decides_the_batches, test_batches_are_whole_and_from_the_training_split, test_every_epoch_has_a_new_order, test_the_default_sizes
+# loses: test_the_key_decides_the_batches, test_batches_are_whole_and_from_the_training_split,
+#   test_every_epoch_has_a_new_order
 # keeps: the rest
 from typing import NamedTuple
 

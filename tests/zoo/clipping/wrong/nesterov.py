@@ -1,5 +1,7 @@
 # wrong: Nesterov's Adam
-# loses: test_long_gradients_are_scaled_as_a_whole, test_short_gradients_are_left_alone, test_none_means_adam_alone, test_the_arguments_are_used, test_any_pytree_inside_jit_and_outside, test_two_runs_in_turns
+# loses: test_long_gradients_are_scaled_as_a_whole, test_short_gradients_are_left_alone,
+#   test_none_means_adam_alone, test_the_arguments_are_used, test_any_pytree_inside_jit_and_outside,
+#   test_two_runs_in_turns, test_zero_tiny_and_huge_gradients
 # keeps: the rest
 from typing import NamedTuple
 

@@ -1,6 +1,8 @@
 # wrong: learning_rate comes first
-# loses: test_long_gradients_are_scaled_as_a_whole, test_short_gradients_are_left_alone, test_any_pytree_inside_jit_and_outside, test_two_runs_in_turns, test_zero_tiny_and_huge_gradients
-# keeps: test_the_arguments_are_used, test_the_run_has_an_entry_for_each_step
+# loses: test_long_gradients_are_scaled_as_a_whole, test_short_gradients_are_left_alone,
+#   test_any_pytree_inside_jit_and_outside, test_two_runs_in_turns,
+#   test_zero_tiny_and_huge_gradients, test_the_arguments_are_used
+# keeps: test_the_run_has_an_entry_for_each_step
 from typing import NamedTuple
 
 import jax

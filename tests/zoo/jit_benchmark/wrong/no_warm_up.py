@@ -1,5 +1,6 @@
 # wrong: the eager side has no warm-up
 # loses: test_eager_warm_up_is_not_counted
+# keeps: the rest
 # named: warm-up-counted
 import time
 from typing import NamedTuple

@@ -1,6 +1,6 @@
 # wrong: the k largest in the order of the batch
 # loses: test_largest_come_first, test_equal_norms_give_distinct_indices, test_any_k,
-#   test_ranking_goes_by_the_gradient, test_nearly_equal_norms_are_ranked
+#   test_nearly_equal_norms_are_ranked
 # keeps: the rest
 # named: in-batch-order
 import jax
