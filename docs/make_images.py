@@ -57,7 +57,7 @@ def grade_picture(grader: Grader) -> str:
 def report_page(grader: Grader) -> str:
     """`make report` on all the solutions, but for that module."""
     solutions = ingest(ROOT / "solutions", list(course.catalogue()))
-    submission = Submission("images", {**solutions.modules, "dropout": unscaled()})
+    submission = Submission("exercises", {**solutions.modules, "dropout": unscaled()})
     return student_page(grader.grade(submission), submission, grader)
 
 
@@ -70,6 +70,8 @@ def take_screenshots(page: str, to: Path) -> None:
             tab = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
             tab.goto(Path(file.name).as_uri())
             tab.screenshot(path=to / f"{name}.png")
+            if scheme == "light":
+                tab.locator("figure").nth(1).screenshot(path=to / "report-picture.png")
 
 
 if __name__ == "__main__":
