@@ -63,9 +63,9 @@ def grade(
 ) -> None:
     """Grade one submission. Exit status: 0 all points, 1 some lost, 2 could not grade."""
     from grader import exercises as course
+    from grader.batch.proof import prove
     from grader.ingest import ingest
     from grader.pages import item_hints, student_page
-    from grader.proof import prove
     from grader.report import terminal
     from grader.report.model import to_json, write_atomically
 

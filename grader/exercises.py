@@ -6,6 +6,7 @@ import importlib
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -81,6 +82,12 @@ def graded_tests(name: str, root: Path = ROOT) -> list[GradedTest]:
                 if isinstance(item := getattr(value, "item", None), Item):
                     found.append(GradedTest(name, attribute, folder == "hidden", item))
     return found
+
+
+@cache
+def is_timing(name: str) -> bool:
+    """Whether an exercise has items that measure time."""
+    return any(test.item.timing for test in graded_tests(name))
 
 
 def has_hidden_tests(root: Path = ROOT) -> bool:

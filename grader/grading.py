@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import io
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -121,6 +123,14 @@ class Grader:
             "workers": self._launcher.mode,
             "seed": str(run.seed),
         }
+
+
+@cache
+def shared_grader(sandbox: Mode = "auto", cache: Path | None = None) -> Grader:
+    """This process's grader of that kind: it stays warm, and is closed when the process ends."""
+    grader = Grader(sandbox, cache)
+    atexit.register(grader.close)
+    return grader
 
 
 def grade(

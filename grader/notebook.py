@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-from functools import cache
 from html import escape
 from pathlib import Path
 
@@ -15,7 +13,7 @@ from grader.cache import compilation_cache
 from grader.course.cell_html import plain, rich
 from grader.course.cells import check_cells
 from grader.exercises import GradedTest, has_hidden_tests
-from grader.grading import Grader
+from grader.grading import Grader, shared_grader
 from grader.hints import next_hint
 from grader.ingest import Submission, ingest
 from grader.report.model import ItemResult
@@ -90,9 +88,8 @@ def _submission() -> Submission:
     return ingest(Path.cwd(), list(course.catalogue()))
 
 
-@cache
 def _grader() -> Grader:
     """The grader of this kernel, which stays warm; a student's own code needs no sandbox."""
-    grader = Grader() if has_hidden_tests() else Grader("off", cache=compilation_cache())
-    atexit.register(grader.close)
-    return grader
+    if has_hidden_tests():
+        return shared_grader()
+    return shared_grader("off", compilation_cache())

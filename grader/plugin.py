@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from grader.checks import CheckFailed
-from grader.exercises import ROOT, Exercise, GradedTest, Item, graded_tests
+from grader.exercises import ROOT, Exercise, GradedTest, Item, is_timing
 from grader.ingest import Submission, ingest
 from grader.launch import GraderError, Launcher, WorkerProcess, deadline_in
 from grader.report.clean import clean
@@ -152,8 +152,7 @@ class Run:
 
             connection = InProcess()
             return connection, str(self._folder)
-        timing = any(test.item.timing for test in graded_tests(name))
-        worker: WorkerProcess = self._launcher().start(timing=timing)
+        worker: WorkerProcess = self._launcher().start(timing=is_timing(name))
         reply = worker.request({"do": "environment"}, deadline_in(EXERCISE_SECONDS))
         if not self.environment:
             if "value" not in reply:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import functools
 import hashlib
 import itertools
 import os
@@ -20,7 +18,7 @@ from rich.progress import Progress
 from grader import exercises as course
 from grader import kit
 from grader.exercises import POINTS, Exercise, GradedTest
-from grader.grading import Grader
+from grader.grading import Grader, shared_grader
 from grader.ingest import Submission
 from grader.report.model import KNOWN_MISTAKE, Report
 
@@ -201,14 +199,6 @@ def verify_zoo(
 
 def _digest(path: Path, root: Path) -> bytes:
     return hashlib.sha256(path.relative_to(root).as_posix().encode()).digest()
-
-
-@functools.cache
-def shared_grader() -> Grader:
-    """This process's grader, closed when the process ends."""
-    grader = Grader("auto")
-    atexit.register(grader.close)
-    return grader
 
 
 def _grade_specimen(specimen: Specimen) -> Finding:

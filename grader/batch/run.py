@@ -132,7 +132,7 @@ def _grade(
     watcher: Watcher,
 ) -> None:
     """Grades what the journal has no verdict on, and publishes each student who is complete."""
-    timing = [name for name in exercises if tasks.is_timing(name)]
+    timing = [name for name in exercises if course.is_timing(name)]
     others = [name for name in exercises if name not in timing]
     left = journal.waiting_by_student(setting)
     watcher.begin(journal.count_waiting(setting))

@@ -92,7 +92,9 @@ def tasks(submission: Submission, names: Iterable[str]) -> list[Task]:
 
 def canary(exercise: str) -> Task:
     """Asks for the verdict on the reference solution."""
-    return Task(content="", exercise=exercise, modules={}, problems={}, timing=is_timing(exercise))
+    return Task(
+        content="", exercise=exercise, modules={}, problems={}, timing=course.is_timing(exercise)
+    )
 
 
 def _task(submission: Submission, exercise: str) -> Task:
@@ -106,7 +108,7 @@ def _task(submission: Submission, exercise: str) -> Task:
         exercise=exercise,
         modules=modules,
         problems=problems,
-        timing=is_timing(exercise),
+        timing=course.is_timing(exercise),
     )
 
 
@@ -120,12 +122,6 @@ def _needed(submission: Submission, exercise: str) -> list[str]:
         needed |= found
         waiting += found
     return sorted(needed)
-
-
-@cache
-def is_timing(exercise: str) -> bool:
-    """Whether an exercise has items that measure time."""
-    return any(test.item.timing for test in course.graded_tests(exercise))
 
 
 def lost_time(verdict: Verdict) -> bool:

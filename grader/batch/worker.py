@@ -23,11 +23,11 @@ from typing import Protocol, Self
 import msgspec
 
 from grader.batch import machine, tasks
+from grader.batch.proof import loss
 from grader.batch.tasks import Answer, Lost, Task, Unfit, Verdict
 from grader.exercises import ROOT
 from grader.ingest import IngestError, Submission, ingest
 from grader.launch import GraderError
-from grader.proof import loss
 from grader.report.model import Report
 from grader.sandbox import Mode, SandboxUnavailable, SelfTestError, choose, self_test
 

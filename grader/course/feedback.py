@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import atexit
 import secrets
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +18,7 @@ from grader.course.cells import answer_cells, check_cells
 from grader.course.fill import filled_with
 from grader.course.submitted import read_submission
 from grader.course.verdicts import Verdicts, not_graded
-from grader.grading import Grader
+from grader.grading import shared_grader
 from grader.ingest import IngestError, Submission
 from grader.launch import GraderError
 from grader.pages import item_hints
@@ -29,7 +27,7 @@ from grader.report.clean import clean
 from grader.report.html import Answer, page
 from grader.report.model import ExerciseResult, ItemResult, Report, write_atomically
 from grader.report.terminal import number
-from grader.sandbox import Mode, SandboxUnavailable
+from grader.sandbox import SandboxUnavailable
 
 
 class FeedbackExporter(Exporter):
@@ -102,20 +100,12 @@ class FeedbackExporter(Exporter):
             found = msgspec.json.decode(kept.read_bytes(), type=dict[str, Picture | str])
             return found
         try:
-            found = _grader(verdicts.sandbox).pictures(submission, [exercise])
+            found = shared_grader(verdicts.sandbox).pictures(submission, [exercise])
         except (GraderError, SandboxUnavailable, OSError) as error:
             self.log.warning("No picture for %s of %s: %s", exercise, submission.name, error)
             return {}
         write_atomically(kept, msgspec.json.encode(found))
         return found
-
-
-@cache
-def _grader(sandbox: Mode) -> Grader:
-    """One for all the pictures, since starting it takes longer than most of them."""
-    grader = Grader(sandbox)
-    atexit.register(grader.close)
-    return grader
 
 
 def _as_marked(result: ExerciseResult, exercise: str, notebook: Any) -> ExerciseResult:

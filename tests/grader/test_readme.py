@@ -18,6 +18,7 @@ RUN_BY_A_TEST = {
     "make batch DIR=submitted": (
         "test_make.py::test_targets_are_one_call_with_what_was_passed_through"
     ),
+    "make autograde": "test_make.py::test_targets_are_one_call_with_what_was_passed_through",
     ".venv/bin/python exercises/mnist_mlp.py": (
         "test_mnist_mlp.py::test_the_script_prints_the_lessons_table"
     ),

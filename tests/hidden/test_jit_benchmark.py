@@ -310,9 +310,8 @@ def require_waiting(student, rng, late, output):
     cost = 0.25
     for _ in range(2):
         got = computing(student, rng, late, eager=cost, jit=0.0)
-        if (
-            got.count("eager") == 1
-        ):  # without a warm-up, which another item tells, it was the cheap one
+        if got.count("eager") == 1:
+            # No warm-up, which another item tells: it was the cheap call that was measured.
             got = computing(student, rng, late, eager=cost, jit=0.0, n_steps=2)
         require(
             got.eager_seconds >= READY * cost,

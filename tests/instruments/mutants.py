@@ -28,8 +28,8 @@ from rich.progress import Progress
 
 from grader import kit
 from grader.exercises import ROOT, names
+from grader.grading import shared_grader
 from grader.ingest import Submission
-from grader.verify import shared_grader
 
 EQUIVALENT = Path(__file__).with_name("mutants.toml")
 _OPERATORS = [

@@ -51,7 +51,7 @@ class Artist:
 
 def test_equal_modules_are_drawn_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     artist = Artist()
-    monkeypatch.setattr(feedback, "_grader", lambda sandbox: artist)
+    monkeypatch.setattr(feedback, "shared_grader", lambda sandbox: artist)
     exporter = FeedbackExporter()
     drawn = [
         exporter._picture(Submission(student, {EXERCISE: b"x = 1"}), EXERCISE, tmp_path)
