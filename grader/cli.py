@@ -160,7 +160,7 @@ def watch(
     from grader.report.model import write_atomically
     from grader.watch import Watch
 
-    with _failing_plainly(), _grader(sandbox) as grader:
+    with _failing_plainly(), _grader(sandbox, standing=True) as grader:
         ingest(directory, ())  # says what is wrong with the folder, if anything is
 
         def write_report() -> Path:
@@ -321,7 +321,7 @@ def main() -> None:
     app()
 
 
-def _grader(sandbox: SandboxMode | None) -> Grader:
+def _grader(sandbox: SandboxMode | None, *, standing: bool = False) -> Grader:
     """A grader confined as was asked; if nothing was, as fits whose code it is.
 
     A kit without hidden tests is a student's own: its code needs no sandbox there, and may fill the
@@ -332,8 +332,8 @@ def _grader(sandbox: SandboxMode | None) -> Grader:
     from grader.grading import Grader
 
     if sandbox is not None or has_hidden_tests():
-        return Grader((sandbox or SandboxMode.auto).value)
-    return Grader("off", cache=compilation_cache())
+        return Grader((sandbox or SandboxMode.auto).value, standing=standing)
+    return Grader("off", cache=compilation_cache(), standing=standing)
 
 
 def _in_course_order(chosen: list[str] | None) -> list[str]:

@@ -23,6 +23,7 @@ from grader.pictures import Picture, picture
 from grader.plugin import Run, RunPlugin
 from grader.report.model import ExerciseResult, ItemResult, Report
 from grader.sandbox import Mode, choose
+from grader.standing import StandingWorkers
 
 PICTURE_SECONDS = 60.0
 
@@ -32,15 +33,20 @@ OnItem = Callable[[GradedTest, ItemResult], None]
 class Grader:
     """Grades submissions one after the other, its zygote staying warm between them."""
 
-    def __init__(self, sandbox: Mode = "auto", cache: Path | None = None) -> None:
+    def __init__(
+        self, sandbox: Mode = "auto", cache: Path | None = None, *, standing: bool = False
+    ) -> None:
         """Starts the process that workers are forked from.
 
-        `cache` is a folder for compiled programs that workers may write, for trusted code only.
+        Args:
+          cache: a folder for compiled programs that workers may write, for trusted code only.
+          standing: a worker may serve several gradings, for one student's code only.
 
         Raises:
           SandboxUnavailable: `sandbox` asks for more than this machine has.
         """
         self._launcher = Launcher(choose(sandbox), cache=cache)
+        self._standing = StandingWorkers(self._launcher) if standing else None
         self.warnings = self._launcher.sandbox.warnings
         self.sandbox = self._launcher.sandbox.name
 
@@ -73,7 +79,8 @@ class Grader:
             raise GraderError(f"no exercise is called {unknown[0]}; there are {', '.join(known)}")
         if not isinstance(submission, Submission):
             submission = ingest(submission, known)
-        run = Run(submission, lambda: self._launcher, seed, on_item)
+        start = (self._standing or self._launcher).start
+        run = Run(submission, start, seed, on_item)
         tests = {name: _graded_tests(name, hidden, only) for name in chosen}
         with _quietly():
             status = pytest.main(_arguments(tests, only is None), plugins=[RunPlugin(run)])
@@ -89,7 +96,7 @@ class Grader:
         Raises:
           GraderError: no worker can be started, or the digits are not in the cache.
         """
-        run = Run(submission, lambda: self._launcher)
+        run = Run(submission, self._launcher.start)
         drawn = {}
         for name in exercises:
             if name in submission.modules:
@@ -102,6 +109,8 @@ class Grader:
         return drawn
 
     def close(self) -> None:
+        if self._standing:
+            self._standing.close()
         self._launcher.close()
 
     def __enter__(self) -> Self:

@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ import pytest
 from grader.checks import CheckFailed
 from grader.exercises import ROOT, Exercise, GradedTest, Item, is_timing
 from grader.ingest import Submission, ingest
-from grader.launch import GraderError, Launcher, WorkerProcess, deadline_in
+from grader.launch import GraderError, Launcher, deadline_in
 from grader.report.clean import clean
 from grader.report.model import KNOWN_MISTAKE, ItemResult, Outcome
 from grader.student import Connection, Student, StudentFault
@@ -50,24 +50,36 @@ def item(
     return mark
 
 
+class Worker(Connection, Protocol):
+    """A process that runs a student's module, in a folder of its own."""
+
+    directory: str
+
+
+class StartWorker(Protocol):
+    """How a run gets a worker; see `Launcher.start`."""
+
+    def __call__(self, *, timing: bool) -> Worker: ...
+
+
 class Run:
     """One submission being graded: its modules, its workers, and the verdicts so far."""
 
     def __init__(
         self,
         submission: Submission,
-        launcher: Callable[[], Launcher] | None,
+        start: StartWorker | None,
         seed: int | None = None,
         on_item: Callable[[GradedTest, ItemResult], None] | None = None,
         folder: Path | None = None,
     ) -> None:
-        """`launcher` starts workers; without one the modules of `folder` run in this process."""
+        """`start` starts a worker; without it the modules of `folder` run in this process."""
         self.submission = submission
         self.seed = secrets.randbits(63) if seed is None else seed
         self.results: dict[str, list[ItemResult]] = {}
         self.seconds: dict[str, float] = {}
         self.environment: dict[str, str] = {}
-        self._launcher = launcher
+        self._start = start
         self._folder = folder
         self._on_item = on_item
         self._students: dict[str, Student] = {}
@@ -141,18 +153,18 @@ class Run:
 
     def _files(self) -> dict[str, bytes]:
         """What lies in the worker's folder: the submission's modules beside the given one."""
-        if self._launcher is None:
+        if self._start is None:
             return {}  # they run where they are
         files = {f"{module}.py": text for module, text in self.submission.modules.items()}
         return files | {"mnist_mlp.py": (ROOT / "exercises" / "mnist_mlp.py").read_bytes()}
 
     def _connect(self, name: str) -> tuple[Connection, str]:
-        if self._launcher is None:
+        if self._start is None:
             from grader.debug import InProcess
 
             connection = InProcess()
             return connection, str(self._folder)
-        worker: WorkerProcess = self._launcher().start(timing=is_timing(name))
+        worker = self._start(timing=is_timing(name))
         reply = worker.request({"do": "environment"}, deadline_in(EXERCISE_SECONDS))
         if not self.environment:
             if "value" not in reply:
@@ -262,12 +274,12 @@ def _plain_run(config: pytest.Config, exercises: list[str]) -> Run:
     if config.getoption("in_process"):
         return Run(submission, None, config.getoption("seed"), folder=path)
 
-    def launcher() -> Launcher:
+    def start(*, timing: bool) -> Worker:
         if _LAUNCHER not in config.stash:
             config.stash[_LAUNCHER] = Launcher(choose("auto"))
-        return config.stash[_LAUNCHER]
+        return config.stash[_LAUNCHER].start(timing=timing)
 
-    return Run(submission, launcher, config.getoption("seed"))
+    return Run(submission, start, config.getoption("seed"))
 
 
 def _stretch() -> float:

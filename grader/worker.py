@@ -7,6 +7,7 @@ nothing that it says is believed without a check on the other side.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import linecache
 import os
@@ -18,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from grader.footprint import Footprint
 from grader.wire import Channel, Disconnected, KeySpec, Made, Opaque, ProtocolError, Record, Ref
 
 MAX_TEXT = 4000
@@ -29,6 +31,8 @@ class Worker:
 
     def __init__(self) -> None:
         self._directory = ""
+        self._files: list[str] = []
+        self._footprint: Footprint | None = None
         self._module: Any = None
         self._kept: dict[int, Any] = {}
 
@@ -54,6 +58,8 @@ class Worker:
                     return {"value": None}
                 case "call":
                     return self._call(request)
+                case "reset":
+                    return {"value": self._reset()}
                 case "fetch":
                     return {"value": plain(self._value(request["value"]))}
                 case "environment":
@@ -67,12 +73,26 @@ class Worker:
 
     def _load(self, directory: str, files: Mapping[str, bytes], module: str) -> None:
         self._directory = os.path.realpath(directory)
+        self._files = list(files)
         for name, source in files.items():
             Path(directory, name).write_bytes(source)
         os.chdir(directory)
         sys.path.insert(0, self._directory)
         importlib.invalidate_caches()
         self._module = importlib.import_module(module)
+
+    def _reset(self) -> bool:
+        """Forgets the module; returns whether the process is as it was at the first reset."""
+        self._footprint = self._footprint or Footprint()
+        with contextlib.suppress(ValueError):
+            sys.path.remove(self._directory)
+        for name in self._files:
+            sys.modules.pop(Path(name).stem, None)
+            Path(self._directory, name).unlink(missing_ok=True)
+        self._module, self._kept = None, {}
+        linecache.clearcache()
+        gc.collect()  # what JAX has compiled for the module goes with its functions
+        return self._footprint.is_unchanged()
 
     def _call(self, request: Mapping[str, Any]) -> dict[str, Any]:
         args = [self._value(value) for value in request["args"]]
