@@ -226,17 +226,18 @@ def tracers_seen(module: ModuleType, params: Any, x: jax.Array, y: jax.Array) ->
     return seen
 
 
-def same_step_twice(
+def same_step(
     module: ModuleType,
     optimizer: optax.GradientTransformation,
     params: Any,
     x: jax.Array,
     y: jax.Array,
+    times: int,
 ) -> list[Any]:
-    """Makes the same step twice; the parameters and the loss of each."""
+    """Makes the same step so many times; the parameters and the loss of each."""
     step = _student_step(module, optimizer)
     opt_state = optimizer.init(params)
-    results = [step(params, opt_state, x, y) for _ in range(2)]
+    results = [step(params, opt_state, x, y) for _ in range(times)]
     return [{"params": new_params, "loss": loss} for new_params, _, loss in results]
 
 

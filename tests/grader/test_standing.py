@@ -46,7 +46,9 @@ def pid_of(student: Student) -> int:
 
 def test_the_next_version_is_loaded_in_the_same_process(grading):
     first = pid_of(grading(PID + "print('first', flush=True)\nearlier = 1\n"))
-    second = grading(PID + "print('second', flush=True)\ndef broken():\n    raise KeyError('new')\n")
+    second = grading(
+        PID + "print('second', flush=True)\ndef broken():\n    raise KeyError('new')\n"
+    )
     with pytest.raises(StudentFault, match="no earlier"):
         second.get("earlier")
     with pytest.raises(StudentFault) as raised:

@@ -446,7 +446,8 @@ def test_no_steps_at_all(student, rng):
 def test_the_default_sizes(student, rng):
     """There are two kinds of images, and the parameters stay as they are, so each loss tells what
     share of the batch is of the first kind: a multiple of 1/128. That a right function draws an
-    even number of them 200 times has a probability below 1e-50."""
+    even number of them 200 times has a probability below 1e-50, that 50 batches in a row hold as
+    many of them as 50 others one below 1e-50 as well."""
     while True:
         params, x, y = oracles.draw_examples(rng, (784, 12, 11, 10), batch=2)
         first, second = oracles.cross_entropy(oracles.forward(params, x), y)
@@ -463,6 +464,11 @@ def test_the_default_sizes(student, rng):
     require(
         np.abs(counts - whole).max() < 0.1 and not halved,
         "By default, the losses are not those of batches of 128 training examples.",
+    )
+    # An order that repeats sooner is another item's matter.
+    lag = next((lag for lag in range(1, 151) if np.array_equal(whole[lag:], whole[:-lag])), 0)
+    require(
+        lag < 32, f"By default, the batches repeat: the same ones come again every {lag} steps."
     )
 
 

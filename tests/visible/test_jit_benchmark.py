@@ -177,18 +177,19 @@ def test_adam_state_is_carried(student, rng):
 def test_step_is_pure(student, rng):
     params, x, y = oracles.draw_examples(rng, batch=9)
     momentum = make("optimizer", "sgd", 0.125, 0.9)
-    made = student.run("jit_benchmark.same_step_twice", momentum, params, x, y)
-    first, second = reported(made, [{"params": object, "loss": object}] * 2)
+    made = student.run("jit_benchmark.same_step", momentum, params, x, y, 12)
+    made = reported(made, [{"params": object, "loss": object}] * 12)
     require(not student.changed, "The step changes or deletes what it is given.")
+    first, *later = [(tree(one["params"], params, what="params"), one["loss"]) for one in made]
     for name in params:
-        got, again = (tree(r["params"], params, what="params")[name] for r in (first, second))
-        what = "what a second call with the same arguments gives"
-        same(again, got, what=what)
         require(
-            np.any(got["w"] != params[name]["w"]),
+            np.any(first[0][name]["w"] != params[name]["w"]),
             "The step gives the parameters back as they were.",
         )
-    same(scalar(second["loss"]), scalar(first["loss"]), what="the loss of a second such call")
+    for number, (new_params, loss) in enumerate(later, start=2):
+        which = f"call {number} with the same arguments"
+        same(new_params, first[0], what=f"what {which} gives")
+        same(scalar(loss), scalar(first[1]), what=f"the loss of {which}")
 
 
 @item(
