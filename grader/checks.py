@@ -198,10 +198,8 @@ def close(
     amount = "everywhere" if wrong == total else f"at {wrong:,} of {total:,} places"
     if total == 1 and not isinstance(want, Mapping):
         direction = "large" if np.all(np.real(got) > np.real(want)) else "small"
-        fail(f"{what} is too {direction}, by {_percent(share)} of its expected size.")
-    fail(
-        f"{what} differs from what is expected {amount}, at most by {_percent(share)} of its size."
-    )
+        fail(f"{what} is too {direction}, by {_share(share)} its expected size.")
+    fail(f"{what} differs from what is expected {amount}, at most by {_share(share)} its size.")
 
 
 def same(
@@ -281,9 +279,9 @@ def _require_finite(value: np.ndarray, what: str) -> None:
             fail(f"{what} holds {bad:,} values that are NaN or infinite, of {value.size:,}.")
 
 
-def _percent(share: float) -> str:
+def _share(share: float) -> str:
     if not np.isfinite(share):
-        return "an infinite share"
+        return "an infinite share of"
     if share >= 10:
         return f"{share:,.0f} times"
-    return f"{100 * share:.0f}%" if share >= 0.1 else f"{100 * share:.2g}%"
+    return f"{100 * share:.0f}% of" if share >= 0.1 else f"{100 * share:.2g}% of"

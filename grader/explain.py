@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 MAX_TEXT = 300
-_PAGE = "see 'JAX Errors' in JAX's documentation, "
+_PAGE = "See 'JAX Errors' in JAX's documentation, "
 
 # By the name of the exception's type or of one of its bases: what it means and what to think about.
 _MEANINGS = {
@@ -51,7 +51,7 @@ def explain(
     type_name: str, text: str, bases: Sequence[str], call: str, in_students_code: bool
 ) -> str:
     """One sentence for the student about an exception that `call` raised."""
-    first = text.strip().splitlines()[0][:MAX_TEXT] if text.strip() else ""
+    first = text.strip().splitlines()[0][:MAX_TEXT].rstrip(".") if text.strip() else ""
     where = f"{call} raised" if call else "It raised"
     if type_name == "NotImplementedError":
         return f"{first or call + ' is not written yet'}."

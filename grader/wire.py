@@ -168,8 +168,12 @@ class Writer:
         self._body = []
         header = _ENCODER.encode(self._node(value, 0))
         size = sum(len(part) for part in self._body)
-        if len(header) > MAX_HEADER or size > MAX_BODY:
-            raise ProtocolError(f"the value is too large to send ({len(header) + size:,} bytes)")
+        if len(header) > MAX_HEADER:
+            raise ProtocolError(
+                "it is too large to send; an array takes less room than a list of numbers"
+            )
+        if size > MAX_BODY:
+            raise ProtocolError(f"it is too large to send ({size:,} bytes)")
         return [_LENGTHS.pack(len(header), size), header, *self._body]
 
     def _node(self, value: Any, depth: int) -> Node:
