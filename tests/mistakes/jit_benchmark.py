@@ -163,7 +163,7 @@ def of_first_call(step: float, compiling: float, n_steps: int) -> tuple[Mistake,
             "it holds more steps than the first.",
             compiling + step * (n_steps + 1),
         ),
-        Mistake("milliseconds", "it is not in seconds.", 1000 * (step + compiling)),
+        *_other_units(step + compiling),
     )
 
 
@@ -191,7 +191,7 @@ def of_compile(first: float, jit: float, eager: float, n_steps: int) -> tuple[Mi
             "the difference is below 0 here, and its sign was dropped.",
             abs(first - jit / n_steps),
         ),
-        Mistake("milliseconds", "it is not in seconds.", 1000 * (first - jit / n_steps)),
+        *_other_units(first - jit / n_steps),
     )
 
 
@@ -231,5 +231,12 @@ def _of_total(name: str, n_steps: int, cost: float) -> tuple[Mistake, ...]:
             " elapsed time, process_time that of the processor alone.",
             0.0,
         ),
-        Mistake("milliseconds", "it is not in seconds.", 1000 * cost),
+        *_other_units(cost),
+    )
+
+
+def _other_units(seconds: float) -> tuple[Mistake, ...]:
+    units = {"milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
+    return tuple(
+        Mistake(unit, "it is not in seconds.", seconds * factor) for unit, factor in units.items()
     )

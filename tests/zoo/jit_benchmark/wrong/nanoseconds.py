@@ -1,5 +1,6 @@
 # wrong: perf_counter_ns without a division
 # loses: test_eager_seconds
+# named: nanoseconds
 import time
 from typing import NamedTuple
 
