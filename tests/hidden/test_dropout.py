@@ -493,9 +493,10 @@ def test_comparison_follows_from_the_key(student, rng):
     hint="Does a function assign into params, or donate an argument to jit?",
 )
 def test_arguments_are_left_alone(student, rng):
-    params = oracles.random_params(rng, WIDTHS, shuffle=False)
-    x = rng.normal(size=(BATCH, 6)).astype(np.float32)
-    y = rng.integers(0, 10, BATCH).astype(np.int32)
+    # The logits are as large as x and as layer3's w, so either could be donated for them.
+    params = oracles.random_params(rng, (10, 7, 5, 10), shuffle=False)
+    x = rng.normal(size=(5, 10)).astype(np.float32)
+    y = rng.integers(0, 10, 5).astype(np.int32)
     calls = {
         "dropout": lambda: student.dropout(key(rng), nonzero(rng, (64, 64)), 0.5),
         "forward_dropout": lambda: student.forward_dropout(params, x, key(rng), 0.5),
