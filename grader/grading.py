@@ -181,6 +181,7 @@ def _arguments(tests: dict[str, list[GradedTest]], whole_files: bool) -> list[st
     # No configuration, conftest or plugin but ours: a submission's folder can bring none along.
     return [
         *("-q", "--assert=plain", "--noconftest", f"--rootdir={ROOT}", f"-c{os.devnull}"),
+        "--tb=no",  # pytest's own tracebacks parse whole files for each line; see plugin._trace
         *("-p", "no:cacheprovider", "-p", "grader.plugin", "-p", "pytest_benchmark.plugin"),
         *chosen,
     ]

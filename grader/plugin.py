@@ -11,6 +11,7 @@ import os
 import secrets
 import sys
 import time
+import traceback
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -125,9 +126,9 @@ class Run:
         text = f"{self.seed}/{test.exercise}/{test.name}".encode()
         return np.random.default_rng(list(hashlib.sha256(text).digest()))
 
-    def record(self, test: GradedTest, error: BaseException | None, trace: str) -> ItemResult:
+    def record(self, test: GradedTest, error: BaseException | None) -> ItemResult:
         """The verdict on an item from what its test raised (None: it passed)."""
-        outcome, message, detail = _verdict(error, trace)
+        outcome, message, detail = _verdict(error)
         if outcome == "timeout":
             self._timeouts[test.exercise] = self._timeouts.get(test.exercise, 0) + 1
         if test.hidden and outcome in ("failed", "error", "timeout", "crashed"):
@@ -236,7 +237,7 @@ def pytest_runtest_makereport(
     run.seconds[test.exercise] = run.seconds.get(test.exercise, 0.0) + elapsed
     report: pytest.TestReport = outcome.get_result()
     error = call.excinfo.value if call.excinfo else None
-    result = run.record(test, error, report.longreprtext)
+    result = run.record(test, error)
     if error is not None and result.outcome != "ungraded":
         lines = [result.message, f"Hint: {test.item.hint}"]
         report.longrepr = "\n".join([*lines, "", result.detail] if not test.hidden else lines)
@@ -301,8 +302,9 @@ def _in_order(items: list[pytest.Item]) -> list[str]:
     return sorted(orders, key=lambda name: (orders[name], name))
 
 
-def _verdict(error: BaseException | None, trace: str) -> tuple[Outcome, str, str]:
+def _verdict(error: BaseException | None) -> tuple[Outcome, str, str]:
     """The outcome, the message for the student and the detail for the instructor."""
+    trace = _trace(error) if error else ""
     match error:
         case None:
             return "passed", "", ""
@@ -318,3 +320,14 @@ def _verdict(error: BaseException | None, trace: str) -> tuple[Outcome, str, str
         case _:
             reason = f"{type(error).__name__}: {error}"
             return "ungraded", f"The grader failed on this item ({reason[:300]}).", trace
+
+
+def _trace(error: BaseException) -> str:
+    """The traceback of an exception, as far as it runs through the kit's own files."""
+    own = (str(ROOT / "grader"), str(ROOT / "tests"))
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename.startswith(own)
+    ]
+    return "".join([*traceback.format_list(frames), *traceback.format_exception_only(error)])

@@ -194,8 +194,10 @@ class Student:
     def _loaded(self) -> Connection:
         """A worker with the module imported; an import that failed once is not tried again."""
         self.prepare()
-        if self._import_fault or self._connection is None:
-            raise self._import_fault or RuntimeError("no worker stands by")
+        if self._import_fault:
+            raise self._import_fault.with_traceback(None)  # or it grows with every item
+        if self._connection is None:
+            raise RuntimeError("no worker stands by")
         if not self._is_loaded:
             load = {
                 "do": "load",

@@ -134,7 +134,7 @@ def recording(student: Student, rng: np.random.Generator) -> Recording:
             _RECORDINGS[student] = fault
     found = _RECORDINGS[student]
     if isinstance(found, Exception):
-        raise found
+        raise found.with_traceback(None)
     return found
 
 
@@ -355,7 +355,7 @@ def tethered_run(student: Student, rng: np.random.Generator) -> Tethered:
             _TETHERED[student] = fault
     found = _TETHERED[student]
     if isinstance(found, Exception):
-        raise found
+        raise found.with_traceback(None)
     return found
 
 
