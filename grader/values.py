@@ -32,6 +32,13 @@ def keys(seed: int | np.random.Generator, count: int, typed: bool = False) -> Ke
     return KeySpec(_seed(seed), typed, count)
 
 
+def related_keys(rng: np.random.Generator) -> list[np.ndarray]:
+    """Three raw keys `(2,)`, uint32: the second and the third share one word with the first."""
+    first, second, other = rng.choice(2**31, 3, replace=False)
+    pairs = (first, second), (first, other), (other, second)
+    return [np.array(words, np.uint32) for words in pairs]
+
+
 def make(name: str, *args: Any) -> Made:
     """A value made in the worker by the probe `name` (`module.function` in `grader/probes`)."""
     return Made(name, args)

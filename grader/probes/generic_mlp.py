@@ -1,6 +1,13 @@
 """What tests of generic_mlp hand to the student's functions."""
 
+from typing import Any
+
 
 def widths(first: int, end: int, step: int) -> range:
     """Layer widths as a range, which is a sequence but neither a tuple nor a list."""
     return range(first, end, step)
+
+
+def tied(params: dict[str, Any], first: str, second: str) -> dict[str, Any]:
+    """`params` in which the layer `first` is the very object that the layer `second` is."""
+    return {**params, first: params[second]}

@@ -4,7 +4,7 @@ import numpy as np
 
 from grader.checks import array, close, require, same
 from grader.plugin import item
-from grader.values import jit, key, make, vjp, vmap
+from grader.values import jit, key, make, related_keys, vjp, vmap
 from tests import oracles
 from tests.mistakes import generic_mlp as mistakes
 from tests.visible.test_generic_mlp import (
@@ -65,6 +65,9 @@ def test_equal_sizes_are_not_confused(student, rng):
     params = positive_logits(params, x)
     known = mistakes.of_forward(params, x)
     require_logits(student.mlp_forward(params, x), params, x, "mlp_forward", known)
+    tied = {**params, "layer2": params["layer4"]}
+    logits = student.mlp_forward(make("generic_mlp.tied", params, "layer2", "layer4"), x)
+    require_logits(logits, tied, x, "mlp_forward, two of whose layers are one object,")
 
 
 @item(
@@ -253,17 +256,18 @@ def test_typed_keys(student, rng):
 def test_the_key_decides(student, rng):
     """Correlations of 1,600 pairs against 0.2, 8 standard deviations: below 1e-14."""
     sizes = (40, 40, 40, 40)
-    one, other = key(rng), key(rng)
-    first, third, again = (
-        require_structure(student.init_mlp(k, sizes), sizes) for k in (one, other, one)
+    one, *others = related_keys(rng)
+    first, *different, again = (
+        require_structure(student.init_mlp(k, sizes), sizes) for k in (one, *others, one)
     )
     what = "init_mlp, called again with the same key, gives other numbers: it"
     same(again, first, what=what)
     for name in first:
-        require(
-            abs(correlation(first[name]["w"], third[name]["w"])) < 0.2,
-            f"Two different keys give related weights in {name}.",
-        )
+        for other in different:
+            require(
+                abs(correlation(first[name]["w"], other[name]["w"])) < 0.2,
+                f"Two different keys give related weights in {name}.",
+            )
 
 
 @item(
