@@ -21,7 +21,6 @@ _DENIED: dict[str, tuple[int | None, int | None]] = {
     "execve": (59, 221),
     "execveat": (322, 281),
     "socket": (41, 198),
-    "socketpair": (53, 199),
     "bind": (49, 200),
     "connect": (42, 203),
     "listen": (50, 201),
@@ -126,6 +125,7 @@ _DENIED: dict[str, tuple[int | None, int | None]] = {
     "ustat": (136, None),
 }
 _CHECKED: dict[str, tuple[int, int]] = {
+    "socketpair": (53, 199),
     "clone": (56, 220),
     "clone3": (435, 435),
     "kill": (62, 129),
@@ -145,6 +145,7 @@ _CLONE_NEW = 0x7E020080  # any namespace
 _F_SETOWN, _F_SETSIG, _F_SETOWN_EX = 8, 10, 15
 _FIOSETOWN, _SIOCSPGRP = 0x8901, 0x8902
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C  # typing on a terminal for its user
+_AF_UNIX, _ANY_BUT_STREAM = 1, 0xE  # the bits of every other type of socket
 _PR_SET_PDEATHSIG = 1  # the worker is to die with its parent
 
 _LOAD, _JEQ, _JGT, _JSET, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06
@@ -219,6 +220,12 @@ def _rules(name: str, pid: int) -> list[bytes]:
         return [argument(index), *denied, _line(_RETURN, _ALLOW)]
 
     match name:
+        case "socketpair":  # asyncio wakes itself by one; a stream of two ends leads nowhere else
+            return [
+                argument(1),
+                *_when(_JSET, _ANY_BUT_STREAM, _DENY, None),
+                *only(0, _AF_UNIX),
+            ]
         case "clone":
             return [
                 argument(0),

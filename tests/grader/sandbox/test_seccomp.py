@@ -108,6 +108,15 @@ def test_limits_and_cores_of_other_processes_are_out_of_reach(architecture):
         assert decide(architecture, call, PID - 1) == DENY
 
 
+def test_the_only_sockets_are_a_pair_of_the_processs_own(architecture):
+    call = number("socketpair", architecture)
+    assert decide(architecture, call, 1, 1 | 0x80800) == ALLOW  # AF_UNIX, a stream, with flags
+    for kind in (2, 3, 4, 5, 6, 10):  # a datagram could be sent to somebody else
+        assert decide(architecture, call, 1, kind) == DENY
+    for family in (0, 2, 10, 16, 30, 38, 40):
+        assert decide(architecture, call, family, 1) == DENY
+
+
 def test_no_descriptor_can_be_made_to_signal_another_process(architecture):
     fcntl, ioctl = number("fcntl", architecture), number("ioctl", architecture)
     assert decide(architecture, fcntl, 3, 4, 0x800) == ALLOW  # F_SETFL
