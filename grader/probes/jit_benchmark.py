@@ -163,25 +163,30 @@ def computing(
 
     Returns:
       `result`: what the student's function returned; `counts`: under `eager` the calls that were
-      not traced.
+      not traced; under `unready` how often such a call was still being computed when the student
+      had the step traced, or returned; under `pending` the seconds that the return left work
+      behind, which all later work waits for.
     """
     rate = _rounds_a_second()
-    eager_calls = 0
+    eager_calls = unready = 0
+    last: list[Any] = []
     once = jnp.int32(1)
     eager_rounds = jax.block_until_ready(jnp.int32(1 + rate * seconds["eager"]))
     jit_rounds = jax.block_until_ready(jnp.int32(1 + rate * seconds["jit"]))
 
     def train_step(params: Any, opt_state: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
-        nonlocal eager_calls
+        nonlocal eager_calls, unready
         state, rounds = opt_state
         leaves, treedef = jax.tree.flatten(jax.tree.map(lambda leaf: leaf + 1, params))
         state, unchanged, loss = state + 1, rounds + 0, jnp.mean(x)
         # Only now: what is asked for after the long computation waits for its turn.
         if _traced(loss):
+            unready += _unready(last)
             spent = _compute(rounds) if seconds["jit"] else 0
         else:
             spent = _compute(eager_rounds if eager_calls else once) if seconds["eager"] else 0
             eager_calls += 1
+            last[:] = [spent] if seconds["eager"] else []
         match late:
             case "first_params":
                 leaves[0] = leaves[0] + spent
@@ -195,7 +200,16 @@ def computing(
 
     start = params, (opt_state, jit_rounds), x, y
     result = module.benchmark_train_step(train_step, *start, n_steps)
-    return {"result": result, "counts": {"eager": eager_calls}}
+    unready += _unready(last)
+    returned = time.perf_counter()
+    jax.block_until_ready(_compute(once))
+    pending = time.perf_counter() - returned
+    counts = {"eager": eager_calls, "unready": unready, "pending": pending}
+    return {"result": result, "counts": counts}
+
+
+def _unready(arrays: list[Any]) -> bool:
+    return any(not array.is_ready() for array in arrays)
 
 
 def plain_step(learning_rate: float) -> Step:
@@ -208,6 +222,16 @@ def plain_step(learning_rate: float) -> Step:
         return params, jax.tree.map(lambda leaf: leaf + 1, opt_state), loss
 
     return train_step
+
+
+def decayed(rate: float, decay: float) -> optax.GradientTransformation:
+    """Gradient descent with weight decay, or without where `update` is not given the parameters."""
+
+    def update(grads: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
+        params = jax.tree.map(jnp.zeros_like, grads) if params is None else params
+        return jax.tree.map(lambda g, p: -rate * (g + decay * p), grads, params), state
+
+    return optax.GradientTransformation(lambda params: (), update)
 
 
 def tracers_seen(module: ModuleType, params: Any, x: jax.Array, y: jax.Array) -> list[bool]:

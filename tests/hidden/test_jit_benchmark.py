@@ -25,6 +25,11 @@ def descent(rate):
     return lambda: lambda g, p: oracles.tree_map(lambda leaf: -rate * leaf, g)
 
 
+def decayed(rate, decay):
+    """Makes gradient descent with weight decay in NumPy."""
+    return lambda: lambda g, p: oracles.tree_map(lambda g, p: -rate * (g + decay * p), g, p)
+
+
 def momentum(rate, decay):
     """Makes gradient descent with momentum in NumPy."""
 
@@ -70,10 +75,16 @@ def adamw(decay):
     hint="What arguments does optimizer.update take?",
 )
 def test_adamw_gets_the_parameters(student, rng):
-    params, x, y, [(change, _)] = trajectory(rng, [adamw(0.3)], 3)
-    optimizers = [make("optimizer", "adamw", *ADAM, 0.0, None, 0.3)]
-    [run] = steps_with(student, optimizers, params, x, y, 3)
-    require_change(run["params"], params, change, "params after optax.adamw", 1e-3)
+    """One optimizer fails without the parameters, the other does something else."""
+    params, x, y, runs = trajectory(rng, [adamw(0.3), decayed(0.25, 0.4)], 3)
+    optimizers = [
+        make("optimizer", "adamw", *ADAM, 0.0, None, 0.3),
+        make("jit_benchmark.decayed", 0.25, 0.4),
+    ]
+    names = ("optax.adamw", "an optimizer of our own")
+    replies = steps_with(student, optimizers, params, x, y, 3)
+    for name, reply, (change, _) in zip(names, replies, runs, strict=True):
+        require_change(reply["params"], params, change, f"params after {name}", 1e-3)
 
 
 @item(
@@ -318,6 +329,12 @@ def require_waiting(student, rng, late, output):
             f"eager_seconds is {got.eager_seconds:.3f}, but computing {output} takes about"
             f" {cost} s: the clock stopped before it was ready.",
         )
+        # The time alone may be that of an earlier step, which nobody had waited for either.
+        require(
+            got.count("unready") == 0,
+            f"After the steps without jit, {output} of the last of them was still being computed:"
+            " the clock stopped before it was ready.",
+        )
         if 0.8 * cost <= got.eager_seconds <= 1.5 * cost:
             return
         # On a very busy machine even asking for the work may last: once more.
@@ -407,6 +424,8 @@ def test_jitted_steps_are_waited_for(student, rng):
             f"jit_seconds is {got.jit_seconds:.3f}, but the step computes for about 0.5 s: the"
             " clock stopped before it was ready.",
         )
+        if got.seconds("pending") > READY * 0.5:  # the time is that of a step before, or chance
+            raise TooLong("When the benchmark returned, a jitted step was still being computed.")
 
     settle_long_steps(student, rng, check)
     settle_more_steps(student, rng, "jit_seconds")

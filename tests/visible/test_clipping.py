@@ -161,7 +161,7 @@ def test_the_arguments_are_used(student, rng):
     check_updates(student, gradients, (), named, 0.3, 0.1)
     check_updates(student, gradients, (), {"learning_rate": 0.02}, 1.0, 0.02)
     longer = gradients_of_norms(rng, [300.0, 15.0, 90.0, 40.0])
-    check_updates(student, longer, (35.0, 0.02), {}, 35.0, 0.02)
+    check_updates(student, longer, (35, 0.02), {}, 35.0, 0.02)  # an int
 
 
 @item(
