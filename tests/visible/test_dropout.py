@@ -440,24 +440,24 @@ def three_steps(student, rng):
 
     Six in ten images of the test split have the label that the initial parameters predict, more of
     the first than of the last; none of the training split has it. After three epochs the two runs
-    differ in accuracy.
+    differ in accuracy. The rate is not that of the hidden tests' runs on batches of four.
     """
     if student not in _THREE_STEPS:
         k, data = key(rng), digits_like(rng, 4)
-        start = compare(student, k, data, 0.6, 0, 4).plain_params
+        start = compare(student, k, data, 0.8, 0, 4).plain_params
         for split, share_wrong in (("train", 1.0), ("test", np.linspace(0.1, 0.7, N_TEST))):
             guesses = oracles.forward(start, data[f"x_{split}"]).argmax(axis=1)
             wrong = rng.random(len(guesses)) < share_wrong
             y = (guesses + wrong * rng.integers(1, 10, len(guesses))) % 10
             data[f"y_{split}"] = y.astype(np.int32)
-        after = compare(student, k, data, 0.6, 3, 4)
+        after = compare(student, k, data, 0.8, 3, 4)
         guesses = [oracles.forward(p, data["x_test"]).argmax(axis=1) for p in trained_params(after)]
         hits = [int((guess == data["y_test"]).sum()) for guess in guesses]
         if abs(hits[0] - hits[1]) < 6:  # by chance: swapped accuracies would hardly show
             data["y_test"] = guesses[0].astype(np.int32)
-            after = compare(student, k, data, 0.6, 3, 4)
-        before = compare(student, k, data, 0.6, 0, 4)
-        start = initial_params(student, k, data, after, 0.6, 3, 4)
+            after = compare(student, k, data, 0.8, 3, 4)
+        before = compare(student, k, data, 0.8, 0, 4)
+        start = initial_params(student, k, data, after, 0.8, 3, 4)
         _THREE_STEPS[student] = data, start, before, after
     return _THREE_STEPS[student]
 

@@ -1,6 +1,7 @@
 # wrong: clips again after Adam
-# loses: test_long_gradients_are_scaled_as_a_whole
-# keeps: test_none_means_adam_alone, test_it_is_an_optax_optimizer, test_the_arguments_are_used, test_the_run_has_an_entry_for_each_step
+# loses: test_long_gradients_are_scaled_as_a_whole, test_the_arguments_are_used
+# keeps: test_none_means_adam_alone, test_it_is_an_optax_optimizer,
+#   test_the_run_has_an_entry_for_each_step
 from typing import NamedTuple
 
 import jax

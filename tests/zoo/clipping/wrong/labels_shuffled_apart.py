@@ -1,5 +1,6 @@
 # wrong: images and labels are drawn separately
-# loses: test_batches_are_whole_and_from_the_training_split, test_loss_and_norm_are_of_one_batch
+# loses: test_batches_are_whole_and_from_the_training_split, test_loss_and_norm_are_of_one_batch,
+#   test_the_default_sizes
 # keeps: the rest
 from typing import NamedTuple
 
