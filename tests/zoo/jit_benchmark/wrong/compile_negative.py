@@ -1,6 +1,5 @@
 # wrong: compile_seconds can be below 0
 # loses: test_compile_seconds_is_not_negative
-# named: negative-compile-time
 import time
 from typing import NamedTuple
 
