@@ -67,6 +67,17 @@ def test_a_version_that_cannot_be_imported_costs_no_process(grading):
     assert pid_of(grading(PID)) == first
 
 
+def test_an_import_that_failed_is_told_again_and_again_without_growing(grading):
+    broken = grading("def pid(:\n")
+    told = []
+    for _ in range(3):
+        with pytest.raises(StudentFault) as raised:
+            broken.pid()
+        told.append(len(raised.traceback))
+    broken.close()
+    assert told[1] == told[2]
+
+
 @pytest.mark.parametrize(
     "trace",
     [
