@@ -240,9 +240,11 @@ def test_a_traceback_begins_at_the_students_own_line(grade_toy):
 def test_the_detail_of_a_failed_item_leads_through_the_kits_own_files_alone(grade_toy):
     wrong = RIGHT_SCALE.replace("* factor", "- factor") + RIGHT_TOTAL
     detail = grade_toy(wrong).items()["test_scale_multiplies"]["detail"]
-    assert "test_scaling.py" in detail and "in test_scale_multiplies" in detail
+    assert "test_scaling.py" in detail
+    assert "in test_scale_multiplies" in detail
     assert detail.count("CheckFailed: ") == 1
-    assert "pluggy" not in detail and "_pytest" not in detail
+    assert "pluggy" not in detail
+    assert "_pytest" not in detail
 
 
 def test_a_failure_of_the_grader_is_ungraded_and_never_a_zero(toy_kit, grade_toy):
