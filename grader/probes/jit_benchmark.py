@@ -165,7 +165,8 @@ def computing(
       `result`: what the student's function returned; `counts`: under `eager` the calls that were
       not traced; under `unready` how often such a call was still being computed when the student
       had the step traced, or returned; under `pending` the seconds that the return left work
-      behind, which all later work waits for.
+      behind, which all later work waits for; under `speed` how many times as fast the processor is
+      by then as when the steps were made to measure.
     """
     rate = _rounds_a_second()
     eager_calls = unready = 0
@@ -204,7 +205,8 @@ def computing(
     returned = time.perf_counter()
     jax.block_until_ready(_compute(once))
     pending = time.perf_counter() - returned
-    counts = {"eager": eager_calls, "unready": unready, "pending": pending}
+    speed = _rate(int(0.01 * rate)) / rate
+    counts = {"eager": eager_calls, "unready": unready, "pending": pending, "speed": speed}
     return {"result": result, "counts": counts}
 
 
@@ -437,22 +439,28 @@ def _compute(rounds: jax.Array) -> jax.Array:
 
 @functools.cache
 def _rounds_a_second() -> float:
-    """How many rounds of `_compute` a processor makes in a second of its own time.
+    """How many rounds of `_compute` a processor makes in a second of its own time."""
+    rounds = 1000
+    while rounds / (rate := _rate(rounds)) < 0.01:
+        rounds *= 4
+    return rate
 
-    Measured in processor time, which other programs on the machine hardly change.
+
+def _rate(rounds: int) -> float:
+    """Rounds a second, the best of three times.
+
+    Measured in processor time, which other programs on the machine change only where they share
+    the core's units.
     """
     clock = time.process_time if jax.default_backend() == "cpu" else time.perf_counter
-    rounds = 1000
-    jax.block_until_ready(_compute(jnp.int32(rounds)))
-    while True:
-        taken = []
-        for _ in range(3):
-            start = clock()
-            jax.block_until_ready(_compute(jnp.int32(rounds)))
-            taken.append(clock() - start)
-        if min(taken) > 0.01:
-            return rounds / min(taken)
-        rounds *= 4
+    count = jnp.int32(rounds)
+    jax.block_until_ready(_compute(count))
+    taken = []
+    for _ in range(3):
+        start = clock()
+        jax.block_until_ready(_compute(count))
+        taken.append(clock() - start)
+    return rounds / max(min(taken), 1e-6)
 
 
 _CONTROL_FLOW = {"cond", "scan", "while", "checkpoint", "remat", "remat2"}

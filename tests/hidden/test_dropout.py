@@ -24,6 +24,7 @@ from tests import oracles
 from tests.mistakes.dropout import KNOWN, of_forward, of_survivors
 from tests.visible.test_dropout import (
     BATCH,
+    FLIPPED,
     N_TEST,
     WIDTHS,
     compare,
@@ -31,6 +32,7 @@ from tests.visible.test_dropout import (
     distance,
     initial_params,
     nonzero,
+    off_course,
     require_different_runs,
     require_dropout,
 )
@@ -344,7 +346,7 @@ def test_dropout_run_is_adam(student, rng):
     require_different_runs(result)
     moved, off = distance(start, want), distance(result.dropout_params, want)
     require(
-        off < TOLERANCE * moved,
+        off < TOLERANCE * moved or off_course(result.dropout_params, want, start) < FLIPPED,
         "Two steps on one image each do not lead to where optax.adam(1e-3) leads with the units"
         " that took part, on the cross-entropy of a network with dropout behind both hidden ReLUs:"
         f" they end up {off / moved:.0%} off.",
@@ -384,7 +386,8 @@ def test_same_batches(student, rng):
         want = oracles.apply_updates(want, adam.update(gradient))
     got, start = small(run.result.plain_params, run.pixels), small(run.start, run.pixels)
     require(
-        distance(got, want) < TOLERANCE * distance(start, want),
+        distance(got, want) < TOLERANCE * distance(start, want)
+        or off_course(got, want, start) < FLIPPED,
         "The plain run is not where optax.adam(1e-3) leads with the batches that it took.",
     )
     require_same_batches_later(student, rng)
@@ -551,9 +554,10 @@ def require_same_batches_later(student, rng):
             require(len(batch) > 0, "In an epoch the run with dropout left steps out.")
             gradient = oracles.gradient(want, np.eye(n)[batch], run.y[batch])
             want = oracles.apply_updates(want, adam.update(gradient))
+    got = small(both.result.plain_params, run.pixels)
     require(
-        distance(small(both.result.plain_params, run.pixels), want)
-        < TOLERANCE * distance(start, want),
+        distance(got, want) < TOLERANCE * distance(start, want)
+        or off_course(got, want, start) < FLIPPED,
         "After two epochs the plain run is not where optax.adam(1e-3) leads with the batches that"
         " the run with dropout took.",
     )
