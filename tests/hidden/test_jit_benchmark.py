@@ -320,7 +320,7 @@ def ready(got, seconds):
     """What a clock that waits shows at least of so many seconds of computing.
 
     They were measured before the benchmark; a core whose other half was busy then, and is no more,
-    is up to 2.5 times as fast.
+    was seen to be 2.3 times as fast.
     """
     return READY * seconds / min(max(1.0, got.seconds("speed")), 3.0)
 

@@ -559,8 +559,8 @@ def off_course(got, want, start):
 
     def share(got, want, start):
         moved = (want != start) | (got != start)
-        off = np.abs(got.astype(np.float64) - want) > 0.01 * np.abs(want - start).max()
-        return off[moved].mean() if moved.any() else 0.0
+        near = np.abs(got.astype(np.float64) - want) <= 0.01 * np.abs(want - start).max()
+        return 1 - near[moved].mean() if moved.any() else 0.0
 
     return max(oracles.tree_leaves(oracles.tree_map(share, got, want, start)))
 

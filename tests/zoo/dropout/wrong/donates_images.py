@@ -11,11 +11,6 @@ from mnist_mlp import Data, Params, accuracy, init_params, load_mnist
 
 
 class Comparison(NamedTuple):
-    """Two trainings that differ in nothing but dropout.
-
-    The accuracies lie in [0, 1] and are measured on the test split, without dropout.
-    """
-
     plain_params: Params
     plain_accuracy: float | jax.Array
     dropout_params: Params
@@ -23,32 +18,11 @@ class Comparison(NamedTuple):
 
 
 def dropout(key: jax.Array, x: jax.Array, rate: float) -> jax.Array:
-    """Zero each element of `x` with probability `rate` and scale the others up.
-
-    Args:
-        key: a PRNG key, raw or typed.
-        x: a finite array of any shape.
-        rate: the probability of being zeroed, 0 <= rate < 1; a Python float, never traced.
-
-    Returns:
-        An array of the shape and dtype of `x`; survivors are `x / (1 - rate)`.
-    """
     keep = jax.random.bernoulli(key, 1 - rate, x.shape)
     return jnp.where(keep, x / (1 - rate), jnp.zeros_like(x))
 
 
 def forward_dropout(params: Params, x: jax.Array, key: jax.Array, rate: float) -> jax.Array:
-    """The forward pass of the lesson with dropout on its two hidden layers.
-
-    Args:
-        params: `{'layer1': {'w', 'b'}, 'layer2': ..., 'layer3': ...}`, any widths.
-        x: one example `(features,)` or a batch `(batch, features)`.
-        key: a PRNG key, split here for the two dropout layers.
-        rate: the dropout rate, 0 <= rate < 1; a Python float.
-
-    Returns:
-        Logits, `(classes,)` or `(batch, classes)`.
-    """
     hidden = x
     for name, subkey in zip(("layer1", "layer2"), jax.random.split(key), strict=True):
         layer = params[name]
@@ -66,18 +40,6 @@ def forward_dropout(params, x, key, rate):
 def loss_dropout(
     params: Params, x: jax.Array, y: jax.Array, key: jax.Array, rate: float
 ) -> jax.Array:
-    """Mean softmax cross-entropy of `forward_dropout(params, x, key, rate)`.
-
-    Args:
-        params: as in `forward_dropout`.
-        x: one example `(features,)` or a batch `(batch, features)`.
-        y: integer labels, `()` or `(batch,)`.
-        key: a PRNG key, handed on to `forward_dropout` as it is.
-        rate: the dropout rate, 0 <= rate < 1; a Python float.
-
-    Returns:
-        A scalar.
-    """
     logits = forward_dropout(params, x, key, rate)
     return optax.softmax_cross_entropy_with_integer_labels(logits, y).mean()
 OPTIMIZER = optax.adam(1e-3)
@@ -92,7 +54,6 @@ def train_step(
     key: jax.Array,
     rate: float,
 ) -> tuple[Params, optax.OptState]:
-    """One step of Adam on `loss_dropout`."""
     grads = jax.grad(loss_dropout)(params, x, y, key, rate)
     updates, opt_state = OPTIMIZER.update(grads, opt_state, params)
     return optax.apply_updates(params, updates), opt_state
@@ -101,7 +62,6 @@ def train_step(
 def train(
     key: jax.Array, params: Params, data: Data, rate: float, n_epochs: int, batch_size: int
 ) -> Params:
-    """Train from `params`; the batches depend on `key` alone, never on `rate`."""
     n = len(data.x_train)
     opt_state = OPTIMIZER.init(params)
     for epoch in range(n_epochs):
@@ -123,18 +83,6 @@ def train(
 def compare_dropout(
     key: jax.Array, data: Data, rate: float = 0.2, n_epochs: int = 10, batch_size: int = 128
 ) -> Comparison:
-    """Train the MLP without and with dropout, everything else being equal.
-
-    Args:
-        key: a PRNG key; the whole experiment follows from it.
-        data: the images and labels, see `mnist_mlp.Data`.
-        rate: the dropout rate of the second run, 0 <= rate < 1; a Python float.
-        n_epochs: how often each run goes through the training split.
-        batch_size: how many examples a step sees, at most the training split's size.
-
-    Returns:
-        The parameters of both runs and their accuracies on the test split.
-    """
     init_key, train_key = jax.random.split(key)
     initial = init_params(init_key)
     plain = train(train_key, initial, data, 0.0, n_epochs, batch_size)
@@ -145,16 +93,3 @@ def compare_dropout(
         dropped,
         accuracy(dropped, data.x_test, data.y_test),
     )
-
-
-if __name__ == "__main__":
-    digits = load_mnist()
-    print("Accuracy after 10 epochs\n\n  rate     train      test")
-    for dropout_rate in (0.1, 0.2, 0.5):
-        result = compare_dropout(jax.random.key(0), digits, dropout_rate)
-        rows = [(dropout_rate, result.dropout_params, result.dropout_accuracy)]
-        if dropout_rate == 0.1:  # the plain run is the same each time
-            rows.insert(0, (0.0, result.plain_params, result.plain_accuracy))
-        for row_rate, params, test_accuracy in rows:
-            train_accuracy = accuracy(params, digits.x_train, digits.y_train)
-            print(f"{row_rate:6.1f} {train_accuracy:9.2%} {test_accuracy:9.2%}")
