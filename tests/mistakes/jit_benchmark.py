@@ -129,14 +129,10 @@ def of_jit(n_steps: int, cost: float, compiling: float | None = None) -> tuple[M
     general = _of_total("jit_seconds", n_steps, cost)
     if compiling is None:
         return general
-    return (
-        *general,
-        Mistake(
-            "compilation-counted",
-            "it holds the compilation. That happens in the first call: keep it out.",
-            cost + compiling,
-        ),
-    )
+    sentence = "it holds the compilation. That happens in the first call: keep it out."
+    # The first call in the place of a step, or one call more than the steps.
+    totals = (cost + compiling, cost + cost / n_steps + compiling)
+    return (*general, *(Mistake("compilation-counted", sentence, total) for total in totals))
 
 
 def of_first_call(step: float, compiling: float, n_steps: int) -> tuple[Mistake, ...]:

@@ -1,5 +1,6 @@
 # wrong: losses are running means
-# loses: test_losses_are_before_the_update, test_loss_and_norm_are_of_one_batch
+# loses: test_losses_are_before_the_update, test_loss_and_norm_are_of_one_batch,
+#   test_the_default_sizes
 # keeps: the rest
 # named: running-mean
 from typing import NamedTuple

@@ -1,6 +1,8 @@
 # wrong: the step number is a static argument
 # loses: test_the_step_is_compiled_once
-# keeps: the rest
+# keeps: test_losses_are_before_the_update, test_norms_are_of_the_raw_gradient,
+#   test_the_key_decides_the_batches, test_batches_are_whole_and_from_the_training_split,
+#   test_every_epoch_has_a_new_order, test_any_optimizer_works
 from typing import NamedTuple
 
 import jax

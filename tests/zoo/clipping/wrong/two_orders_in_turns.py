@@ -1,6 +1,7 @@
 # wrong: even epochs and odd epochs have one order each
 # loses: test_every_epoch_has_a_new_order
-# keeps: the rest
+# keeps: test_the_key_decides_the_batches, test_batches_are_whole_and_from_the_training_split,
+#   test_losses_are_before_the_update
 from typing import NamedTuple
 
 import jax

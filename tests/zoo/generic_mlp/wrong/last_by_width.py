@@ -1,7 +1,10 @@
 # wrong: the last layer is known by its width
 # loses: test_twelve_layers_run_in_numeric_order, test_a_hundred_layers_run_in_numeric_order,
-# test_equal_sizes_are_not_confused, test_axes_of_size_one_are_kept
-# keeps: the rest
+#   test_equal_sizes_are_not_confused
+# keeps: test_num_layers_counts_the_layers, test_init_has_names_and_shapes,
+#   test_biases_start_at_zero, test_weights_have_he_variance, test_layers_are_drawn_independently,
+#   test_sizes_may_be_any_sequence, test_no_relu_after_the_last_layer, test_relu_between_layers,
+#   test_single_example
 
 import jax
 import jax.numpy as jnp

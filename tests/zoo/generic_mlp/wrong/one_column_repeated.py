@@ -1,8 +1,10 @@
 # wrong: one column repeated for all outputs
 # loses: test_weights_have_he_variance, test_every_layer_has_its_own_variance,
-# test_weights_are_single_draws, test_typed_keys, test_the_key_decides,
-# test_many_layers_are_independent
-# keeps: the rest
+#   test_weights_are_single_draws, test_many_layers_are_independent
+# keeps: test_num_layers_counts_the_layers, test_matches_the_lessons_forward,
+#   test_any_depth_and_any_widths, test_single_example, test_relu_between_layers,
+#   test_no_relu_after_the_last_layer, test_init_has_names_and_shapes, test_biases_start_at_zero,
+#   test_sizes_may_be_any_sequence
 
 import jax
 import jax.numpy as jnp

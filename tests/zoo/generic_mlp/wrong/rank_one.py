@@ -1,6 +1,6 @@
 # wrong: an outer product of two draws
 # loses: test_weights_have_he_variance, test_every_layer_has_its_own_variance,
-# test_weights_are_single_draws
+#   test_weights_are_single_draws, test_many_layers_are_independent
 # keeps: the rest
 
 import jax

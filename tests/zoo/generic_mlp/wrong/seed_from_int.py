@@ -1,5 +1,5 @@
 # wrong: makes a new key from int(key[1])
-# loses: test_typed_keys
+# loses: test_typed_keys, test_the_key_decides
 # keeps: the rest
 
 import jax

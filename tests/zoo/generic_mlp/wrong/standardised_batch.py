@@ -1,12 +1,12 @@
 # wrong: subtracts the mean of the batch
 # loses: test_twelve_layers_run_in_numeric_order, test_relu_between_layers,
-# test_a_hundred_layers_run_in_numeric_order, test_gradients_of_twelve_layers_under_jit,
-# test_relu_is_exact_at_any_scale, test_no_relu_after_the_last_layer
+#   test_a_hundred_layers_run_in_numeric_order, test_relu_is_exact_at_any_scale,
+#   test_no_relu_after_the_last_layer
 # keeps: test_num_layers_counts_the_layers, test_init_has_names_and_shapes,
-# test_biases_start_at_zero, test_weights_have_he_variance, test_layers_are_drawn_independently,
-# test_num_layers_of_deep_and_thin_networks, test_sizes_may_be_any_sequence,
-# test_every_layer_has_its_own_variance, test_weights_are_single_draws, test_typed_keys,
-# test_the_key_decides, test_many_layers_are_independent
+#   test_biases_start_at_zero, test_weights_have_he_variance, test_layers_are_drawn_independently,
+#   test_num_layers_of_deep_and_thin_networks, test_sizes_may_be_any_sequence,
+#   test_every_layer_has_its_own_variance, test_weights_are_single_draws, test_typed_keys,
+#   test_the_key_decides, test_many_layers_are_independent
 
 import jax
 import jax.numpy as jnp

@@ -1,5 +1,5 @@
 # wrong: the clock starts before the warm-up
-# loses: test_eager_seconds
+# loses: test_eager_warm_up_is_not_counted
 # named: warm-up-counted
 import time
 from typing import NamedTuple
