@@ -107,15 +107,22 @@ def _by_structure(source: str) -> Iterator[str]:
         for field in ("body", "orelse"):
             statements = getattr(node, field, None)
             if isinstance(statements, list) and len(statements) > 1:
-                for index in range(len(statements)):
+                for index in _executed(statements):
                     yield _changed(
                         tree, number, lambda block, f=field, i=index: getattr(block, f).pop(i)
                     )
     for number, node in enumerate(ast.walk(tree)):
         if isinstance(node, ast.FunctionDef) and getattr(node, "lineno", 0) not in inside:
-            for index, statement in enumerate(node.body):
-                if statement.lineno in inside and len(node.body) > 1:
+            for index in _executed(node.body):
+                if node.body[index].lineno in inside and len(node.body) > 1:
                     yield _changed(tree, number, lambda block, i=index: block.body.pop(i))
+
+
+def _executed(statements: list[ast.stmt]) -> Iterator[int]:
+    """The places of statements that do something: docstrings do not."""
+    for index, statement in enumerate(statements):
+        if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
+            yield index
 
 
 def _changed(tree: ast.Module, number: int, change, replace: ast.expr | None = None) -> str:

@@ -335,7 +335,8 @@ def test_first_call_seconds(student, rng):
         takes(
             got.first_call_seconds,
             compiling + step,
-            max(compiling + step, got.seconds("first_call")) + 1.4 * step,
+            # Less than what a second step would add.
+            max(compiling + step, got.seconds("first_call")) + 0.75 * step,
             what=what,
             means=means,
             mistakes=mistakes.of_first_call(step, compiling, 3),
