@@ -37,6 +37,11 @@ def near_identity(rng, depth, width):
 def test_num_layers_of_deep_and_thin_networks(student, rng):
     for sizes in ((3,) * 13, (6,) * 5, (1, 1, 1), (2, 3) * 12, (1,) * 102):
         require_depth(student.num_layers(oracles.random_params(rng, sizes)), len(sizes) - 1)
+    params = oracles.random_params(rng, (4, 3, 2, 3, 2), shuffle=False)
+    depths = student.run("generic_mlp.depths_while_growing", params)
+    require(isinstance(depths, list) and len(depths) == 4, "num_layers has not answered.")
+    for depth, answer in enumerate(depths, start=1):
+        require_depth(answer, depth)
 
 
 @item(
@@ -180,6 +185,9 @@ def test_sizes_may_be_any_sequence(student, rng):
     require("1" not in student.changed, "init_mlp changed the list of sizes that it was given.")
     widths = make("generic_mlp.widths", 9, 0, -3)
     require_structure(student.init_mlp(key(rng), widths), (9, 6, 3))
+    # No layer of one weight has a spread of its own to be divided by, or a mean to be taken off.
+    thin = require_structure(student.init_mlp(key(rng), (1,) * 5), (1,) * 5)
+    require(any(layer["w"].any() for layer in thin.values()), "Layers of one weight are all 0.")
 
 
 @item(

@@ -249,6 +249,13 @@ def test_default_is_a_hundred_measured_steps(student, rng):
 
     settle(student, "default", lambda: sleeping(student, rng, costs), check)
 
+    many = sleeping(student, rng, {"outputs": ["opt_state"]}, n_steps=250)
+    for name in ("eager", "jit_opt_state"):
+        made = many.count(name)
+        require(
+            made >= 250, f"With n_steps=250 the {name.split('_')[0]} steps were made {made} times."
+        )
+
     # Three calls in a row hold the long one once; two, scaled to three, hold too much or nothing.
     long = 0.6
     costs_of_three = {"jit": [long, 0.0, 0.0], "outputs": ["loss"]}

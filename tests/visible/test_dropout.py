@@ -414,7 +414,7 @@ def test_plain_run_is_adam(student, rng):
 def test_accuracies_are_recomputed(student, rng):
     """Exact, but for test images whose two largest logits float32 cannot tell apart."""
     data, _, before, after = three_steps(student, rng)
-    require_accuracies(before, data, trained=False)
+    require_accuracies(before, often(data), trained=False)
     require_different_runs(after)
     require_accuracies(after, data, trained=True)
 
@@ -467,10 +467,19 @@ def three_steps(student, rng):
         if abs(hits[0] - hits[1]) < 6:  # by chance: swapped accuracies would hardly show
             data["y_test"] = guesses[0].astype(np.int32)
             after = compare(student, k, data, 0.8, 3, 4)
-        before = compare(student, k, data, 0.8, 0, 4)
+        before = compare(student, k, often(data), 0.8, 0, 4)
         start = initial_params(student, k, data, after, 0.8, 3, 4)
         _THREE_STEPS[student] = data, start, before, after
     return _THREE_STEPS[student]
+
+
+def often(data):
+    """`data` whose test split holds each image six times, which makes it larger than the kit's."""
+    return {
+        **data,
+        "x_test": np.tile(data["x_test"], (6, 1)),
+        "y_test": np.tile(data["y_test"], 6),
+    }
 
 
 def trained_params(result):

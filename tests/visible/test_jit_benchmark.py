@@ -274,6 +274,27 @@ def test_eager_warm_up_is_not_counted(student, rng):
 
     settle_three_steps(student, rng, check)
 
+    first, step = 0.4 * rng.uniform(1.0, 1.2), 0.1
+    costs_of_one = {"first_eager": first, "eager": [step]}
+
+    def check_one(got):
+        known = mistakes.of_eager([step], first)
+        takes(
+            got.eager_seconds,
+            step,
+            step + SLACK,
+            what="eager_seconds",
+            means="a single step without jit, after a first one,",
+            mistakes=known,
+        )
+
+    settle(
+        student,
+        "one step",
+        lambda: sleeping(student, rng, costs_of_one, n_steps=1),
+        check_one,
+    )
+
 
 @item(
     "jit_seconds is the elapsed time of all the jitted steps",
