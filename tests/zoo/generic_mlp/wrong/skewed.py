@@ -1,6 +1,9 @@
 # wrong: an exponential draw, shifted to mean 0
 # loses: test_weights_are_single_draws
-# keeps: the rest
+# keeps: test_num_layers_counts_the_layers, test_matches_the_lessons_forward,
+#   test_any_depth_and_any_widths, test_relu_between_layers, test_init_has_names_and_shapes,
+#   test_biases_start_at_zero, test_layers_are_drawn_independently, test_typed_keys,
+#   test_the_key_decides
 
 import jax
 import jax.numpy as jnp
