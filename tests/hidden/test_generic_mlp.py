@@ -181,6 +181,7 @@ def test_stacked_networks_take_their_own_examples(student, rng):
     hint="What can a tuple do that a list or a range cannot, and the other way round?",
 )
 def test_sizes_may_be_any_sequence(student, rng):
+    """Four float32 draws are all exactly 0 with probability below 2**-80."""
     require_structure(student.init_mlp(key(rng), [3, 9, 6, 3]), (3, 9, 6, 3))
     require("1" not in student.changed, "init_mlp changed the list of sizes that it was given.")
     widths = make("generic_mlp.widths", 9, 0, -3)
